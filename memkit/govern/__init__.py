@@ -1,0 +1,1 @@
+"""Who may, how long, and how to be forgotten."""

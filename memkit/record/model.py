@@ -1,0 +1,232 @@
+"""The nouns: frozen dataclasses and enumerations, nothing that does anything.
+
+A *memory* is the current revision of a key in a scope. What it rests on is *evidence*: a source, a locator that says which part of it,
+and the digest that part had. Times are `datetime`s with a zone, always UTC. Scopes and principals are in `scope.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memkit.record.scope import named_dimensions
+
+ANY = -1
+"""Pass `expected=ANY` to write whatever the current revision is."""
+
+
+class Kind(StrEnum):
+    """What sort of thing a memory is; kinds age differently."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    EXPERIENCE = "experience"
+    INFERENCE = "inference"
+
+
+class Trust(StrEnum):
+    """How a memory came in. STATED (a person said it) > VERIFIED (evidence was checked) > INFERRED."""
+
+    STATED = "STATED"
+    VERIFIED = "VERIFIED"
+    INFERRED = "INFERRED"
+
+    @property
+    def rank(self) -> int:
+        """Return 2, 1 or 0; lower never overwrites higher."""
+        return {"STATED": 2, "VERIFIED": 1, "INFERRED": 0}[self.value]
+
+
+class Op(StrEnum):
+    """What a decision does. A DELETE revision has no content: the key has no current value from then on."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    NOOP = "NOOP"
+    PROPOSED = "PROPOSED"
+
+
+class Verdict(StrEnum):
+    """What re-reading the cited part of a source showed."""
+
+    VALID = "VALID"
+    MOVED = "MOVED"
+    CHANGED = "CHANGED"
+    MISSING = "MISSING"
+    UNREADABLE = "UNREADABLE"
+    AMBIGUOUS = "AMBIGUOUS"
+    UNVERSIONED = "UNVERSIONED"
+
+    @property
+    def holds(self) -> bool:
+        """Return whether a memory with this verdict may be recalled (UNVERSIONED: while its review is not due)."""
+        return self in (Verdict.VALID, Verdict.MOVED, Verdict.UNVERSIONED)
+
+
+class Status(StrEnum):
+    """Where a revision stands among the revisions of its key."""
+
+    CURRENT = "CURRENT"
+    SUPERSEDED = "SUPERSEDED"
+    RETIRED = "RETIRED"
+
+
+class ProposalStatus(StrEnum):
+    """Where a proposal stands."""
+
+    PENDING = "PENDING"
+    ADMITTED = "ADMITTED"
+    REJECTED = "REJECTED"
+    EXPIRED = "EXPIRED"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing a memory rests on.
+
+    `cite` is the citation (`prod.cfg#key=timeout`): `source` and `locator` joined. `digest` is the plain SHA-256, in hex, of the located
+    part; `quote` is that part as it was read, shortened to 2,000 characters; `source_version` is the SHA-256 of the whole source.
+    """
+
+    source: str
+    locator: str
+    digest: str
+    quote: str
+    source_version: str
+    observed_at: datetime
+
+    @property
+    def cite(self) -> str:
+        return self.source.replace("%", "%25").replace("#", "%23") + (f"#{self.locator}" if self.locator else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten."""
+
+    id: str
+    tenant: str
+    scope: str
+    key: str
+    revision: int
+    op: Op
+    content: str | None
+    kind: Kind
+    trust: Trust
+    confidence: float
+    source: str
+    actor: str
+    status: Status
+    created_at: datetime
+    recorded_at: datetime
+    last_verified_at: datetime | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    review_at: datetime | None
+    expires_at: datetime | None
+    seq: int
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def dimensions(self) -> dict[str, str]:
+        """Return the scope as a dict of its named dimensions."""
+        return named_dimensions(self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What somebody wants the record to say: judged by `admission.decide`. `content` None asks to withdraw the key."""
+
+    key: str
+    content: str | None
+    kind: Kind
+    trust: Trust
+    confidence: float
+    source: str
+    evidence: tuple[Evidence, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    review_at: datetime | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A candidate that waits for a person. `id` is 0 when it was refused at the door and nothing was kept."""
+
+    id: int
+    scope: str
+    status: ProposalStatus
+    candidate: Candidate
+    expected: int
+    op: Op
+    reason: str
+    why: str
+    created_at: datetime
+    flags: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return self.candidate.key
+
+    @property
+    def content(self) -> str | None:
+        return self.candidate.content
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What admission decided: an op, a named reason, and one sentence."""
+
+    op: Op
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a write did. `memory` is the current value afterwards; `proposal` is set where the candidate waits instead."""
+
+    op: Op
+    reason: str
+    why: str
+    memory: Memory | None = None
+    proposal: Proposal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the append-only log; it never holds content."""
+
+    seq: int
+    at: datetime
+    tenant: str
+    actor: str
+    op: str
+    scope: str
+    key: str
+    revision: int
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCheck:
+    """One piece of evidence, read again now: `found` is what stands there today (None where nothing does)."""
+
+    evidence: Evidence
+    verdict: Verdict
+    why: str
+    found: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One memory and what its evidence is worth now: `verdict` is the worst of its pieces, `why` that piece's sentence."""
+
+    memory: Memory
+    verdict: Verdict
+    why: str
+    evidence: tuple[EvidenceCheck, ...]

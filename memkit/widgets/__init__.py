@@ -1,0 +1,1 @@
+"""Views over memkit: the only place that imports ipywidgets."""

@@ -1,0 +1,1 @@
+"""The write path: from what was said to what is known."""

@@ -1,0 +1,219 @@
+"""Forgetting: erase, propagate, and prove it by looking at the bytes.
+
+A person names a key; every revision of it loses its content and its evidence, proposals of the key or of the same long value
+lose theirs, a tombstone is laid for every value it ever had, and a DELETE revision and an event record that it happened, without content.
+Afterwards the raw bytes of every file are searched by code that does not trust the erasure. Undoing one is `restore_right`, which lets
+the value be told again; it brings nothing back. Expiry by time is another thing and lays no tombstone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlite_utils import Database as SqliteUtils
+
+from memkit.errors import NotFound
+from memkit.govern import sweep
+from memkit.record import store, tombstone
+from memkit.record.database import Database
+from memkit.record.model import Candidate, Kind, Op, Trust
+from memkit.record.text import normalise
+from memkit.write.commit import Place, check_expected, judge
+
+SHORTEST = 8  # bytes: a shorter value occurs by chance, so it is proved by its rows alone
+
+ERASE_QUERIES = {
+    "revision": "update revision set content = null where seq in (select value from json_each(:ids))",
+    "evidence": "delete from evidence where id in (select value from json_each(:ids))",
+    "proposal": "update proposal set content = null, status = case status when 'PENDING' then 'REJECTED' else status end,"
+    " reason = 'FORGOTTEN' where id in (select value from json_each(:ids))",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One place a forgotten value stood in, and how many copies were there before and after."""
+
+    place: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What forgetting did. It never holds the value: `tombstones` are keyed digests. `residue` counts copies left in raw bytes."""
+
+    key: str
+    scope: str
+    revision: int
+    reason: str
+    at: datetime
+    copies: tuple[Copy, ...]
+    residue: int
+    tombstones: tuple[str, ...]
+
+    @property
+    def tombstone(self) -> str:
+        """Return the keyed digest of the newest value."""
+        return self.tombstones[-1] if self.tombstones else ""
+
+    @property
+    def verified(self) -> bool:
+        """Return whether nothing is left anywhere."""
+        return self.residue == 0 and all(copy.after == 0 for copy in self.copies)
+
+    def to_json(self) -> str:
+        """Return the receipt as JSON, safe to hand out."""
+        copies = [{"place": copy.place, "before": copy.before, "after": copy.after} for copy in self.copies]
+        plain = {"key": self.key, "scope": self.scope, "revision": self.revision, "reason": self.reason, "at": store.stamp(self.at)}
+        return json.dumps(plain | {"copies": copies, "residue": self.residue, "tombstones": self.tombstones, "verified": self.verified})
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """Where a key left content: row ids by table, and the values themselves (never shown, never kept)."""
+
+    rows: dict[str, list[int]]
+    values: list[str]
+    quotes: list[str]
+
+
+def forget(
+    db: Database, key: str, place: Place, *, expected: int, reason: str, now: datetime, derived: Callable[[], int]
+) -> Receipt:
+    """Forget a key in a scope, in one transaction, and prove it.
+
+    `derived` brings derived copies up to date and returns how many still hold the key. Raises NotFound where the key never was,
+    Conflict where its revision is not `expected`, and Busy, with nothing changed, while another process keeps reading the file.
+    """
+    check_expected(expected)
+    with db.read() as tx:
+        traces = find_traces(tx, place, key)
+    wanted = _wanted(traces)
+    before = {table: len(ids) for table, ids in traces.rows.items()} | {"index": derived()} | _raw(db, wanted)
+    with db.write() as tx:
+        traces = find_traces(tx, place, key)  # again, now that nobody else can write
+        revision, tombstones = _erase(tx, db, key, place, traces, expected=expected, now=now)
+    wanted = _wanted(traces)
+    after = {table: 0 for table in traces.rows} | {"index": derived()} | _residue(db, wanted)
+    if any(after.values()):
+        db.vacuum()
+        after |= _residue(db, wanted)
+    with db.read() as tx:
+        after |= {table: _still_there(tx, table, ids) for table, ids in traces.rows.items()}
+    copies = tuple(Copy(name, before.get(name, 0), after.get(name, 0)) for name in dict.fromkeys([*before, *after]))
+    residue = sum(left for name, left in after.items() if name not in traces.rows)
+    return Receipt(key, place.scope, revision, reason, now, copies, residue, tuple(tombstones))
+
+
+def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
+    """Find every row that holds content of a key in a scope, and every proposal of the scope that says the same. Raises NotFound."""
+    where = {"tenant": place.principal.tenant, "scope": place.scope, "key": key}
+    revisions = store.select(tx, "select seq, content from revision where tenant = :tenant and scope = :scope and key = :key order by seq", where)
+    proposals = store.select(tx, "select id, key, content from proposal where tenant = :tenant and scope = :scope and content is not null", where)
+    if not revisions and not any(row["key"] == key for row in proposals):
+        raise NotFound(f"there is nothing under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
+    values = [row["content"] for row in revisions if row["content"] is not None]
+    long_values = {plain for value in values if len(plain := normalise(value)) >= tombstone.REACHES_SCOPE}
+    mine = [row for row in proposals if row["key"] == key or normalise(row["content"]) in long_values]
+    rows = {"revision": [row["seq"] for row in revisions if row["content"] is not None], "proposal": [row["id"] for row in mine]}
+    owners = {"seqs": json.dumps([row["seq"] for row in revisions]), "proposals": json.dumps(rows["proposal"])}
+    evidence = store.select(
+        tx,
+        "select id, quote from evidence where revision_seq in (select value from json_each(:seqs))"
+        " or proposal_id in (select value from json_each(:proposals)) order by id",
+        owners,
+    )
+    rows["evidence"] = [row["id"] for row in evidence]
+    values = list(dict.fromkeys([*(row["content"] for row in mine if row["key"] == key), *values]))
+    return Traces(rows, values, list(dict.fromkeys(row["quote"] for row in evidence)))
+
+
+def restore_right(db: Database, key: str, place: Place, *, now: datetime) -> int:
+    """Lift the tombstones of a key, on the record, and return how many there were. Raises NotFound where none stands."""
+    with db.write() as tx:
+        lifted = tombstone.lift(tx, place.principal.tenant, place.scope, key)
+        if not lifted:
+            raise NotFound(f"no tombstone stands for {key!r} in {place.scope}; nothing has to be lifted")
+        store.log(tx, "RESTORE_RIGHT", "RIGHT_RESTORED", principal=place.principal, scope=place.scope, key=key, revision=0, now=now)
+    return lifted
+
+
+def _erase(
+    tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces, *, expected: int, now: datetime
+) -> tuple[int, list[str]]:
+    tenant = place.principal.tenant
+    withdrawal = Candidate(key, None, Kind.FACT, Trust.STATED, 1.0, "user")
+    decision, revision = judge(tx, db, withdrawal, place)
+    if decision.op is Op.DELETE:
+        _, revision = store.append(
+            tx, Op.DELETE, withdrawal, tenant=tenant, scope=place.scope, expected=expected, actor=place.principal.actor, now=now
+        )
+    for table, query in ERASE_QUERIES.items():
+        tx.execute(query, {"ids": json.dumps(traces.rows[table])})
+    laid = [digest for value in traces.values for digest in tombstone.digests(db, tenant, place.scope, key, value)]
+    tombstone.bury(tx, tenant, place.scope, key, laid, store.stamp(now) or "")
+    store.log(tx, "FORGET", "FORGOTTEN", principal=place.principal, scope=place.scope, key=key, revision=revision, now=now)
+    return revision, laid
+
+
+def _wanted(traces: Traces) -> list[bytes]:
+    long = [text for text in [*traces.values, *traces.quotes] if len(text.encode("utf-8", "surrogatepass")) >= SHORTEST]
+    return list(dict.fromkeys(piece for text in long for piece in sweep.pieces(text)))
+
+
+def _raw(db: Database, wanted: Sequence[bytes]) -> dict[str, int]:
+    """Return, for each file, how often the most frequent piece occurs in its raw bytes."""
+    return {name: max(counts, default=0) for name, counts in raw_counts(db, wanted).items()}
+
+
+def raw_counts(db: Database, wanted: Sequence[bytes]) -> dict[str, list[int]]:
+    """Return how often each piece occurs in the raw bytes of every file memkit owns for this database, by file name."""
+    if db.path is None:
+        image = db.image()
+        return {":memory:": [sweep.count(image, piece) for piece in wanted]}
+    return {name.rsplit("/", 1)[-1]: counts for name, counts in sweep.sweep(db.files, wanted).items()}
+
+
+def _residue(db: Database, wanted: Sequence[bytes]) -> dict[str, int]:
+    """Return what is left in raw bytes once other live copies of the same words, of anybody, are subtracted unseen."""
+    counts = raw_counts(db, wanted)
+    if not any(any(found) for found in counts.values()):
+        return dict.fromkeys(counts, 0)
+    with db.read() as tx:
+        live = [_live_copies(tx, piece) for piece in wanted]
+    return {name: max((max(0, n - m) for n, m in zip(found, live, strict=True)), default=0) for name, found in counts.items()}
+
+
+def _live_copies(tx: SqliteUtils, piece: bytes) -> int:
+    """Count a piece in every text column of every row, as often as the column is stored: in its table and in each index over it."""
+    total = 0
+    for table, column, stored in _text_columns(tx):
+        blob = f"cast({column} as blob)"
+        query = f"select {blob} from {table} where instr({blob}, :piece)"
+        total += stored * sum(sweep.count(bytes(value), piece) for (value,) in tx.execute(query, {"piece": piece}).fetchall())
+    return total
+
+
+def _text_columns(tx: SqliteUtils) -> list[tuple[str, str, int]]:
+    tables = [name for (name,) in tx.execute("select name from sqlite_schema where type = 'table'").fetchall()]
+    columns = []
+    for table in tables:
+        indexed = tx.execute(
+            "select i.name from pragma_index_list(:table) l join pragma_index_info(l.name) i", {"table": table}
+        ).fetchall()
+        for _, column, kind, *_ in tx.execute(f"pragma table_info({table})").fetchall():
+            if kind.lower() == "text":
+                columns.append((table, f'"{column}"', 1 + [name for (name,) in indexed].count(column)))
+    return columns
+
+
+def _still_there(tx: SqliteUtils, table: str, ids: Sequence[int]) -> int:
+    """Count rows that should have lost their content and have not: the proof that also holds for short values."""
+    column = {"revision": "seq"}.get(table, "id")
+    having = "" if table == "evidence" else "and content is not null"
+    query = f"select count(*) from {table} where {column} in (select value from json_each(:ids)) {having}"
+    return int(tx.execute(query, {"ids": json.dumps(list(ids))}).fetchall()[0][0])

@@ -1,0 +1,73 @@
+"""Count what is left of some text in the raw bytes of files: code that trusts neither SQLite nor whoever erased.
+
+It runs as a process of its own and imports nothing of memkit. Closing a database file that this process has open through SQLite
+would drop SQLite's locks on POSIX systems, so the reading must happen elsewhere. A text is looked for as UTF-8, as UTF-16 and as a JSON escape;
+one longer than 32 bytes is cut into pieces, because SQLite splits long values over pages. What the file system keeps of deleted files,
+and what another program copied, is out of reach.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+PIECE = 32  # bytes
+MOST_PIECES = 64  # of one text, evenly spread
+
+
+def pieces(text: str) -> list[bytes]:
+    """Return what to look for: the whole text where it is short, else pieces of it, in each encoding.
+
+    >>> pieces("timeout=30")
+    [b'timeout=30', b't\\x00i\\x00m\\x00e\\x00o\\x00u\\x00t\\x00=\\x003\\x000\\x00']
+    """
+    forms = dict.fromkeys([text.encode("utf-8", "surrogatepass"), text.encode("utf-16-le", "surrogatepass"), json.dumps(text)[1:-1].encode()])
+    return [piece for form in forms for piece in _cut(form)]
+
+
+def count(data: bytes | mmap.mmap, piece: bytes) -> int:
+    """Return how often a piece occurs, overlaps not counted."""
+    found, at = 0, data.find(piece)
+    while at >= 0:
+        found, at = found + 1, data.find(piece, at + len(piece))
+    return found
+
+
+def sweep(files: Iterable[Path], wanted: Sequence[bytes]) -> dict[str, list[int]]:
+    """Return, for each file, how often each piece occurs in its raw bytes; a file that went away meanwhile holds nothing."""
+    order = json.dumps({"files": [str(file) for file in files], "pieces": [piece.hex() for piece in wanted]})
+    command = [sys.executable, "-I", "-S", __file__]
+    done = subprocess.run(command, input=order, capture_output=True, text=True, encoding="utf-8", check=True)
+    return {str(name): list(counts) for name, counts in json.loads(done.stdout).items()}
+
+
+def _cut(form: bytes) -> list[bytes]:
+    if len(form) <= PIECE:
+        return [form]
+    starts = range(0, len(form) - PIECE + 1, max(PIECE, (len(form) - PIECE) // (MOST_PIECES - 1)))
+    return list(dict.fromkeys([*(form[at : at + PIECE] for at in starts), form[-PIECE:]]))
+
+
+def _count_file(name: str, wanted: Sequence[bytes]) -> list[int]:
+    try:
+        if os.path.getsize(name) == 0:
+            return [0] * len(wanted)
+        with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return [count(data, piece) for piece in wanted]
+    except FileNotFoundError:
+        return [0] * len(wanted)
+
+
+def _main() -> None:
+    order = json.loads(sys.stdin.read())
+    wanted = [bytes.fromhex(piece) for piece in order["pieces"]]
+    json.dump({name: _count_file(name, wanted) for name in order["files"]}, sys.stdout)
+
+
+if __name__ == "__main__":
+    _main()

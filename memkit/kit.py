@@ -1,0 +1,315 @@
+"""The front door: the life of a memory in one screen.
+
+Each verb checks who asks, turns its arguments into values, and hands them to the room that does the work. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, MutableMapping, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from memkit.errors import Refused
+from memkit.govern import forget as forgetting
+from memkit.govern import sweep
+from memkit.govern.access import require, require_person
+from memkit.govern.forget import Receipt
+from memkit.read import recall as recalling
+from memkit.read.analyze import forget_cached
+from memkit.read.follow import Index
+from memkit.read.recall import TFIDF, Recall, Recipe
+from memkit.record import store
+from memkit.record.database import Database, random_id
+from memkit.record.evidence import Reader, check_memory, mentions, observe
+from memkit.record.model import Candidate, Check, Event, Evidence, Kind, Memory, Op, Outcome, Proposal, ProposalStatus, Trust
+from memkit.record.scope import Principal, Scope, require_scope
+from memkit.record.sources import Folder, Sources, Texts
+from memkit.write import proposals
+from memkit.write.commit import Place, check_key, commit
+from memkit.write.redact import redact
+from memkit.write.screen import screen
+
+Clock = Callable[[], datetime]
+
+
+def open(  # noqa: A001
+    path: str | os.PathLike[str] = ":memory:",
+    *,
+    root: str | os.PathLike[str] | None = None,
+    sources: MutableMapping[str, str | bytes] | None = None,
+    principal: Principal | None = None,
+    clock: Clock | None = None,
+    ids: Callable[[], str] | None = None,
+) -> Kit:
+    """Open a store, for use in a `with` block, and the sources its memories may cite: a folder (`root`, only read) or a dict of texts.
+
+    `clock` returns the present as a datetime with a zone; `ids` returns fresh hard-to-guess text. Raises NotFound for a folder that is
+    not there, Corrupt for a file that is not memkit's, and Refused for both `root` and `sources`.
+
+    >>> with open(sources={"prod.cfg": "timeout=30"}) as kit:
+    ...     kit.learn("timeout", "the timeout is 30 s", scope=Scope(env="prod"), cite="prod.cfg#key=timeout").reason
+    'NEW'
+    """
+    if root is not None and sources is not None:
+        raise Refused("TWO_KINDS_OF_SOURCES", "both root and sources were given; pass the folder or the dict, not both")
+    readable = Folder(root) if root is not None else Texts({} if sources is None else sources)
+    return Kit(Database(path, ids=ids or random_id), readable, principal or Principal(), clock or (lambda: datetime.now(UTC)))
+
+
+class Kit:
+    """An open store seen by one principal. Every verb takes the scope it applies to; a missing one is BadScope, never "all"."""
+
+    def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Clock) -> None:
+        self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
+        self._index = Index(principal.tenant)
+        self.admin = Admin(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store; calling it again does nothing."""
+        self.db.close()
+
+    def acting_as(self, principal: Principal) -> Kit:
+        """Return the same store as another principal sees it."""
+        return Kit(self.db, self.sources, principal, self._clock)
+
+    # --- write
+
+    def remember(
+        self,
+        key: str,
+        content: str,
+        *,
+        scope: Scope,
+        expected: int = 0,
+        kind: str = Kind.PREFERENCE,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        expires_at: datetime | None = None,
+        review_at: datetime | None = None,
+    ) -> Outcome:
+        """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`."""
+        require(self.principal, "write")
+        require_person(self.principal, "state a memory")
+        times = _times(valid_from=valid_from, valid_to=valid_to, expires_at=expires_at, review_at=review_at)
+        candidate = Candidate(key, content, _kind(kind), Trust.STATED, 1.0, "user", **times)
+        return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
+
+    def learn(
+        self,
+        key: str,
+        content: str,
+        *,
+        scope: Scope,
+        cite: str | Sequence[str],
+        expected: int = 0,
+        kind: str = Kind.FACT,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        expires_at: datetime | None = None,
+        review_at: datetime | None = None,
+    ) -> Outcome:
+        """Keep what sources say: they are read and hashed now. VERIFIED when a person calls it, or when the content repeats what stands
+        at every citation and looks like no instruction; otherwise it becomes a proposal. Raises BadLocator, UnsafePath, Refused, Conflict.
+        """
+        require(self.principal, "write")
+        evidence = self._observe(cite)
+        times = _times(valid_from=valid_from, valid_to=valid_to, expires_at=expires_at, review_at=review_at)
+        flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
+        vouched = self.principal.actor == "person"
+        if vouched or (not flags and all(mentions(content, piece) for piece in evidence)):
+            candidate = Candidate(key, content, _kind(kind), Trust.VERIFIED, 1.0, "source", evidence, **times)
+            return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
+        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, 1.0, "source", evidence, **times)
+        proposal = proposals.propose(self.db, candidate, self._place(scope), flags=flags, now=self._now())
+        return Outcome(proposal.op, proposal.reason, proposal.why, self.current(key, scope=scope), proposal)
+
+    def propose(
+        self, key: str, content: str, *, scope: Scope, kind: str = Kind.INFERENCE, confidence: float = 0.5, cite: str | Sequence[str] = ()
+    ) -> Proposal:
+        """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
+        require(self.principal, "write")
+        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, _confidence(confidence), "model", self._observe(cite))
+        flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
+        return proposals.propose(self.db, candidate, self._place(scope), flags=flags, now=self._now())
+
+    def inbox(self, *, scope: Scope, status: str = ProposalStatus.PENDING) -> list[Proposal]:
+        """Return the proposals of the scopes visible here that have a status, oldest first."""
+        require(self.principal, "read")
+        with self.db.read() as tx:
+            return proposals.listed(tx, self.principal.tenant, self._visible(scope), ProposalStatus(status))
+
+    def admit(self, proposal: Proposal | int) -> Outcome:
+        """Write a proposal, as a person decides; it stays INFERRED. Raises Conflict where the value it was proposed against has changed,
+        and Refused where its evidence no longer holds or somebody decided before."""
+        require(self.principal, "write")
+        require_person(self.principal, "admit a proposal")
+        with self.db.read() as tx:
+            waiting = proposals.fetch(tx, self.principal.tenant, _identity(proposal))
+        self._require_evidence(waiting)
+        with self.db.write() as tx:
+            waiting = proposals.fetch(tx, self.principal.tenant, waiting.id)
+            return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now())
+
+    def reject(self, proposal: Proposal | int, why: str = "") -> Outcome:
+        """Turn a proposal down, as a person decides. `why` is returned, masked, and not kept."""
+        require(self.principal, "write")
+        require_person(self.principal, "reject a proposal")
+        with self.db.write() as tx:
+            waiting = proposals.fetch(tx, self.principal.tenant, _identity(proposal))
+            place = Place(self.principal, waiting.scope)
+            settled = proposals.settle(tx, waiting, place, ProposalStatus.REJECTED, "REJECTED")
+            store.log(tx, Op.NOOP, "REJECTED", principal=self.principal, scope=waiting.scope, key=waiting.key, revision=0, now=self._now())
+        return Outcome(Op.NOOP, "REJECTED", redact(why).text or "a person turned it down", None, settled)
+
+    # --- read
+
+    def current(self, key: str, *, scope: Scope) -> Memory | None:
+        """Return the current value of a key in exactly this scope, or None where there is none or it has expired."""
+        require(self.principal, "read")
+        with self.db.read() as tx:
+            memory = store.current_memory(tx, self.principal.tenant, require_scope(scope).stored(self.principal), key)
+        return None if memory is None or recalling.ended(memory, self._now()) else memory
+
+    def history(self, key: str, *, scope: Scope) -> list[Memory]:
+        """Return every revision of a key in exactly this scope, oldest first; forgotten ones have no content."""
+        require(self.principal, "history")
+        with self.db.read() as tx:
+            return store.revisions(tx, self.principal.tenant, require_scope(scope).stored(self.principal), key)
+
+    def as_of(self, when: datetime, *, scope: Scope, known_at: datetime | None = None) -> list[Memory]:
+        """Return what was true at `when` in the scopes visible here, as it was known at `known_at` (by default: at `when`)."""
+        require(self.principal, "history")
+        _times(when=when, known_at=known_at)
+        with self.db.read() as tx:
+            return store.believed(tx, self.principal.tenant, self._visible(scope), when, known_at or when)
+
+    def events(self, *, scope: Scope, key: str | None = None, after: int = 0) -> list[Event]:
+        """Return the log of the scopes visible here, oldest first."""
+        require(self.principal, "history")
+        with self.db.read() as tx:
+            return store.events(tx, self.principal.tenant, after=after, scopes=self._visible(scope), key=key)
+
+    def check(self, *, scope: Scope) -> list[Check]:
+        """Read again, now, what every memory visible here rests on; each source once."""
+        require(self.principal, "read")
+        with self.db.read() as tx:
+            memories = store.current_memories(tx, self.principal.tenant, self._visible(scope))
+        reader, now = self._reader(), self._now()
+        return [check_memory(memory, reader) for memory in memories if not recalling.ended(memory, now)]
+
+    def affected(self, source: str, *, scope: Scope) -> list[Memory]:
+        """Return the memories visible here that cite a source."""
+        require(self.principal, "read")
+        with self.db.read() as tx:
+            return store.resting_on(tx, self.principal.tenant, source, self._visible(scope))
+
+    def recall(self, query: str, *, scope: Scope, budget: int, limit: int | None = None, recipe: Recipe | None = None) -> Recall:
+        """Return the memories that answer a query, within a budget of tokens, and what was skipped with its reason. Only reads."""
+        require(self.principal, "search", "read")
+        recalling.check_request(query, budget, limit)
+        with self.db.read() as tx:
+            ranked = recalling.rank(tx, self._index, query, self._visible(scope))
+        return recalling.fill(ranked, self._reader(), query, budget=budget, limit=limit, recipe=recipe or TFIDF, now=self._now())
+
+    # --- govern
+
+    def forget(self, key: str, *, scope: Scope, expected: int, reason: str) -> Receipt:
+        """Erase a key everywhere, lay tombstones for its values, and prove it from the raw bytes. `reason` is returned, masked, not kept."""
+        require(self.principal, "forget")
+        check_key(key)
+        place = self._place(scope)
+        identity = store.memory_id(self.principal.tenant, place.scope, key)
+
+        def index_copies() -> int:
+            with self.db.read() as tx:
+                self._index.catch_up(tx)
+            forget_cached()
+            return self._index.copies(identity)
+
+        said = redact(reason).text
+        return forgetting.forget(self.db, key, place, expected=expected, reason=said, now=self._now(), derived=index_copies)
+
+    def restore_right(self, key: str, *, scope: Scope, reason: str) -> int:
+        """Lift the tombstones of a key, as a person decides, on the record; returns how many. It brings nothing back."""
+        require(self.principal, "forget")
+        require_person(self.principal, "lift a tombstone")
+        return forgetting.restore_right(self.db, key, self._place(scope), now=self._now())
+
+    # --- arguments
+
+    def _place(self, scope: Scope) -> Place:
+        stored = require_scope(scope).stored(self.principal)
+        if redact(" ".join(scope.dimensions(self.principal).values())).findings:
+            raise Refused("SECRET_IN_SCOPE", "a name in the scope looks like a secret; scopes are never erased, so choose another name")
+        return Place(self.principal, stored)
+
+    def _visible(self, scope: Scope) -> list[str]:
+        return require_scope(scope).visible(self.principal)
+
+    def _now(self) -> datetime:
+        return self._clock()
+
+    def _reader(self) -> Reader:
+        return Reader(self.sources, mask=lambda text: redact(text).text)
+
+    def _observe(self, cite: str | Sequence[str]) -> tuple[Evidence, ...]:
+        reader, now = Reader(self.sources), self._now()
+        cites = [cite] if isinstance(cite, str) else list(cite)
+        if any(redact(text).findings for text in cites if isinstance(text, str)):
+            raise Refused("SECRET_IN_CITATION", "the citation holds what looks like a secret; cite by lines or by key instead")
+        return tuple(observe(text, reader, now) for text in cites)
+
+    def _require_evidence(self, proposal: Proposal) -> None:
+        for piece in check_memory(proposal.candidate, self._reader()).evidence:
+            if not piece.verdict.holds:
+                raise Refused(recalling.WITHHELD[piece.verdict], f"{piece.why}; reject this proposal and propose anew from the source")
+
+
+class Admin:
+    """What only an operator does; every verb needs the grant `admin`."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+
+    def sweep(self, text: str) -> dict[str, int]:
+        """Count a text in the raw bytes of every file memkit owns here, live copies included, by file name."""
+        require(self._kit.principal, "admin")
+        counts = forgetting.raw_counts(self._kit.db, sweep.pieces(text))
+        return {name: max(found, default=0) for name, found in counts.items()}
+
+    def rebuild(self) -> None:
+        """Drop the index; the next recall builds it anew from the record."""
+        require(self._kit.principal, "admin")
+        self._kit._index.clear()
+
+
+def _kind(kind: str) -> Kind:
+    try:
+        return Kind(kind)
+    except ValueError:
+        raise Refused("BAD_KIND", f"kind is {kind!r}; the kinds are {', '.join(Kind)}") from None
+
+
+def _confidence(confidence: float) -> float:
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
+        raise Refused("BAD_CONFIDENCE", f"confidence is {confidence!r}; pass a number from 0 to 1")
+    return float(confidence)
+
+
+def _times(**times: datetime | None) -> dict[str, datetime | None]:
+    for name, time in times.items():
+        if time is not None and (not isinstance(time, datetime) or time.tzinfo is None):
+            raise Refused("BAD_TIME", f"{name} is {time!r}; pass a datetime with a zone, for instance datetime.now(UTC)")
+    return times
+
+
+def _identity(proposal: Proposal | int) -> int:
+    return proposal.id if isinstance(proposal, Proposal) else proposal

@@ -1,0 +1,101 @@
+-- The whole database on one page. Times are ISO 8601 in UTC with microseconds, so they sort as text.
+-- A column marked "content" may hold what a memory says; a test refuses content anywhere else, and forgetting erases exactly these.
+
+create table meta (
+    name  text primary key,
+    value text not null
+) strict;
+
+create table revision (
+    seq              integer primary key,   -- ascending, so erased pages leave no fragments behind
+    tenant           text not null,
+    scope            text not null,
+    key              text not null,
+    revision         integer not null check (revision > 0),
+    op               text not null check (op in ('ADD', 'UPDATE', 'DELETE')),
+    content          text check (op <> 'DELETE' or content is null),   -- content
+    kind             text not null,
+    trust            text not null check (trust in ('STATED', 'VERIFIED', 'INFERRED')),
+    confidence       real not null check (confidence between 0 and 1),
+    source_type      text not null,
+    actor            text not null,
+    created_at       text not null,
+    recorded_at      text not null,
+    last_verified_at text,
+    valid_from       text,
+    valid_to         text,
+    review_at        text,
+    expires_at       text,
+    unique (tenant, scope, key, revision)   -- the compare-and-swap
+) strict;
+
+create table proposal (
+    id          integer primary key,
+    tenant      text not null,
+    scope       text not null,
+    key         text not null,
+    content     text,                       -- content
+    kind        text not null,
+    trust       text not null,
+    confidence  real not null check (confidence between 0 and 1),
+    source_type text not null,
+    flags       text not null,
+    expected    integer not null,
+    status      text not null check (status in ('PENDING', 'ADMITTED', 'REJECTED', 'EXPIRED')),
+    reason      text not null,
+    created_at  text not null,
+    valid_from  text,
+    valid_to    text,
+    review_at   text,
+    expires_at  text
+) strict;
+create index proposal_waiting on proposal (tenant, scope, status);
+
+create table evidence (                     -- what a revision, or a proposal, rests on
+    id             integer primary key,
+    tenant         text not null,
+    revision_seq   integer references revision,
+    proposal_id    integer references proposal,
+    source         text not null,
+    locator        text not null,           -- content (an exact quote)
+    digest         text not null,
+    quote          text not null,           -- content
+    source_version text not null,
+    observed_at    text not null,
+    check ((revision_seq is null) <> (proposal_id is null))
+) strict;
+create index evidence_of_revision on evidence (revision_seq);
+create index evidence_of_proposal on evidence (proposal_id);
+create index evidence_of_source on evidence (tenant, source);
+
+create table tombstone (                    -- keyed digests of forgotten values, never the values
+    id     integer primary key,
+    tenant text not null,
+    scope  text not null,
+    key    text not null,
+    digest text not null,
+    at     text not null,
+    unique (tenant, digest)
+) strict;
+
+create table event (                        -- the audit: append-only envelopes without content
+    seq      integer primary key,
+    at       text not null,
+    tenant   text not null,
+    user     text not null,
+    actor    text not null,
+    op       text not null,
+    scope    text not null,
+    key      text not null,
+    revision integer not null,
+    reason   text not null,
+    detail   text not null
+) strict;
+create trigger event_is_not_rewritten before update on event begin select raise(abort, 'events are append-only'); end;
+create trigger event_is_not_removed before delete on event begin select raise(abort, 'events are append-only'); end;
+
+create view memory as                       -- the current value: the newest revision of each key, unless it retired the key
+select r.* from revision r
+where r.op <> 'DELETE' and not exists (
+    select 1 from revision n where n.tenant = r.tenant and n.scope = r.scope and n.key = r.key and n.revision > r.revision
+);

@@ -1,0 +1,239 @@
+"""The record: revisions, their evidence, their history, and the append-only events.
+
+Every function takes an open transaction and names its tenant; ids of another tenant find nothing. `append` is the only statement that
+makes a revision, and its `where` clause is the compare-and-swap. Whether something *should* be written is decided in `write/`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlite_utils import Database as SqliteUtils
+
+from memkit.errors import Conflict
+from memkit.record.model import Candidate, Event, Evidence, Kind, Memory, Op, Status, Trust
+from memkit.record.scope import Principal
+
+_APPEND = """
+insert into revision (tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at,
+                      last_verified_at, valid_from, valid_to, review_at, expires_at)
+select :tenant, :scope, :key, coalesce(newest.revision, 0) + 1, :op, :content, :kind, :trust, :confidence, :source_type, :actor,
+       case when coalesce(newest.op, 'DELETE') = 'DELETE' then :now else newest.created_at end, :now,
+       :last_verified_at, :valid_from, :valid_to, :review_at, :expires_at
+from (select 1) left join (
+    select revision, op, created_at from revision
+    where tenant = :tenant and scope = :scope and key = :key order by revision desc limit 1
+) newest
+where :expected = -1 or :expected = case when coalesce(newest.op, 'DELETE') = 'DELETE' then 0 else newest.revision end
+returning seq, revision
+"""
+
+_MEMORY = """
+    seq, tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at, last_verified_at,
+    valid_from, valid_to, review_at, expires_at"""
+
+_TIMES = ("created_at", "recorded_at", "last_verified_at", "valid_from", "valid_to", "review_at", "expires_at")
+
+_STATUS = """
+    case when op = 'DELETE' then 'RETIRED' when exists (
+        select 1 from revision n where n.tenant = r.tenant and n.scope = r.scope and n.key = r.key and n.revision > r.revision
+    ) then 'SUPERSEDED' else 'CURRENT' end as status"""
+
+
+def stamp(moment: datetime | None) -> str | None:
+    """Return a moment as it is stored: ISO 8601, UTC, microseconds.
+
+    >>> stamp(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+    '2026-01-02T03:04:05.000000+00:00'
+    """
+    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return a stored moment as a datetime with its zone."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def memory_id(tenant: str, scope: str, key: str) -> str:
+    """Return the id of a memory: the same key in the same scope always has the same one.
+
+    >>> memory_id("local", "workspace=shop", "timeout")
+    'm-47fe75d8c2bf7fa5'
+    """
+    return "m-" + hashlib.sha256(json.dumps([tenant, scope, key]).encode()).hexdigest()[:16]
+
+
+def append(
+    tx: SqliteUtils, op: Op, candidate: Candidate, *, tenant: str, scope: str, expected: int, actor: str, now: datetime
+) -> tuple[int, int]:
+    """Append one revision with its evidence, in one statement each, and return (seq, revision).
+
+    Raises Conflict where the current revision is not `expected` (0: no current value; ANY: whatever it is). Numbers never restart.
+    """
+    verified = stamp(now) if candidate.evidence else None
+    row = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
+    row |= {"now": stamp(now), "last_verified_at": verified}
+    written = tx.execute(_APPEND, row).fetchall()
+    if not written:
+        current = current_memory(tx, tenant, scope, candidate.key)
+        raise Conflict(candidate.key, expected=expected, actual=current.revision if current else 0)
+    ((seq, revision),) = written
+    add_evidence(tx, tenant, candidate.evidence, revision_seq=seq)
+    return seq, revision
+
+
+def add_evidence(
+    tx: SqliteUtils, tenant: str, evidence: Iterable[Evidence], *, revision_seq: int | None = None, proposal_id: int | None = None
+) -> None:
+    """Keep what a revision, or a proposal, rests on."""
+    for piece in evidence:
+        tx.execute(
+            "insert into evidence (tenant, revision_seq, proposal_id, source, locator, digest, quote, source_version, observed_at)"
+            " values (:tenant, :revision_seq, :proposal_id, :source, :locator, :digest, :quote, :source_version, :observed_at)",
+            {
+                "tenant": tenant,
+                "revision_seq": revision_seq,
+                "proposal_id": proposal_id,
+                "source": piece.source,
+                "locator": piece.locator,
+                "digest": piece.digest,
+                "quote": piece.quote,
+                "source_version": piece.source_version,
+                "observed_at": stamp(piece.observed_at),
+            },
+        )
+
+
+def log(
+    tx: SqliteUtils, op: str, reason: str, *, principal: Principal, scope: str, key: str, revision: int, now: datetime, detail: str = ""
+) -> None:
+    """Append one event. It names things and never holds content, so it can stay when content is forgotten."""
+    tx.execute(
+        "insert into event (at, tenant, user, actor, op, scope, key, revision, reason, detail)"
+        " values (:at, :tenant, :user, :actor, :op, :scope, :key, :revision, :reason, :detail)",
+        {
+            "at": stamp(now),
+            "tenant": principal.tenant,
+            "user": principal.user,
+            "actor": principal.actor,
+            "op": op,
+            "scope": scope,
+            "key": key,
+            "revision": revision,
+            "reason": reason,
+            "detail": detail,
+        },
+    )
+
+
+def current_memory(tx: SqliteUtils, tenant: str, scope: str, key: str) -> Memory | None:
+    """Return the current value of a key in exactly this scope, or None."""
+    return next(iter(current_memories(tx, tenant, [scope], [key])), None)
+
+
+def current_memories(tx: SqliteUtils, tenant: str, scopes: Sequence[str], keys: Sequence[str] | None = None) -> list[Memory]:
+    """Return the current values in these scopes, of all keys or of these, in the order they were written."""
+    only = "" if keys is None else "and key in (select value from json_each(:keys))"
+    query = f"select {_MEMORY} from memory where tenant = :tenant and scope in (select value from json_each(:scopes)) {only} order by seq"
+    rows = select(tx, query, {"tenant": tenant, "scopes": json.dumps(scopes), "keys": json.dumps(keys)})
+    return _memories(tx, tenant, rows)
+
+
+def revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[Memory]:
+    """Return every revision of a key, oldest first; forgotten ones have no content."""
+    where = {"tenant": tenant, "scope": scope, "key": key}
+    query = f"select {_MEMORY}, {_STATUS} from revision r where tenant = :tenant and scope = :scope and key = :key order by revision"
+    return _memories(tx, tenant, select(tx, query, where))
+
+
+def believed(tx: SqliteUtils, tenant: str, scopes: Sequence[str], when: datetime, known_at: datetime) -> list[Memory]:
+    """Return what was known at `known_at` to be true at `when`: the newest revision of each key recorded by then and valid then."""
+    query = f"""
+        select {_MEMORY}, {_STATUS} from revision r
+        where tenant = :tenant and scope in (select value from json_each(:scopes)) and recorded_at <= :known and op <> 'DELETE'
+          and content is not null
+          and coalesce(valid_from, '') <= :when and (valid_to is null or valid_to > :when)
+          and not exists (
+              select 1 from revision n where n.tenant = r.tenant and n.scope = r.scope and n.key = r.key
+                and n.revision > r.revision and n.recorded_at <= :known)
+        order by seq"""
+    rows = select(tx, query, {"tenant": tenant, "scopes": json.dumps(scopes), "when": stamp(when), "known": stamp(known_at)})
+    return _memories(tx, tenant, rows)
+
+
+def resting_on(tx: SqliteUtils, tenant: str, source: str, scopes: Sequence[str]) -> list[Memory]:
+    """Return the current memories of these scopes that cite a source."""
+    query = f"""
+        select {_MEMORY} from memory
+        where tenant = :tenant and scope in (select value from json_each(:scopes))
+          and seq in (select revision_seq from evidence where tenant = :tenant and source = :source) order by seq"""
+    rows = select(tx, query, {"tenant": tenant, "scopes": json.dumps(scopes), "source": source})
+    return _memories(tx, tenant, rows)
+
+
+def events(tx: SqliteUtils, tenant: str, *, after: int = 0, scopes: Sequence[str] | None = None, key: str | None = None) -> list[Event]:
+    """Return the events of a tenant after a sequence number, oldest first, of all scopes or of these."""
+    query = """
+        select seq, at, tenant, actor, op, scope, key, revision, reason, detail from event
+        where seq > :after and tenant = :tenant and (:scopes is null or scope in (select value from json_each(:scopes)))
+          and (:key is null or key = :key) order by seq"""
+    where = {"after": after, "tenant": tenant, "scopes": None if scopes is None else json.dumps(scopes), "key": key}
+    return [Event(**{**row, "at": moment(row["at"])}) for row in select(tx, query, where)]
+
+
+def changes(tx: SqliteUtils, tenant: str, after: int) -> list[tuple[int, str, str]]:
+    """Return (seq, scope, key) of every event of a tenant after a sequence number: what a derived copy must look at again."""
+    query = "select seq, scope, key from event where seq > :after and tenant = :tenant order by seq"
+    return list(tx.execute(query, {"after": after, "tenant": tenant}).fetchall())
+
+
+def evidence_of(tx: SqliteUtils, tenant: str, owner: str, ids: Sequence[int]) -> dict[int, tuple[Evidence, ...]]:
+    """Return the evidence of several owners at once; `owner` is "revision_seq" or "proposal_id"."""
+    query = f"""
+        select {owner} as owner, source, locator, digest, quote, source_version, observed_at from evidence
+        where {owner} in (select value from json_each(:ids)) and tenant = :tenant order by id"""
+    found: dict[int, tuple[Evidence, ...]] = {}
+    for row in select(tx, query, {"ids": json.dumps(ids), "tenant": tenant}):
+        mine = row.pop("owner")
+        piece = Evidence(**row | {"observed_at": moment(row["observed_at"])})
+        found[mine] = (*found.get(mine, ()), piece)
+    return found
+
+
+def terms_of(candidate: Candidate) -> dict[str, object]:
+    """Return what a revision and a proposal keep of a candidate, as columns."""
+    return {
+        "key": candidate.key,
+        "content": candidate.content,
+        "kind": candidate.kind,
+        "trust": candidate.trust,
+        "confidence": candidate.confidence,
+        "source_type": candidate.source,
+        "valid_from": stamp(candidate.valid_from),
+        "valid_to": stamp(candidate.valid_to),
+        "review_at": stamp(candidate.review_at),
+        "expires_at": stamp(candidate.expires_at),
+    }
+
+
+def select(tx: SqliteUtils, query: str, where: dict[str, Any]) -> list[dict[str, Any]]:
+    cursor = tx.execute(query, where)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]  # exhausted: a half-read query would keep its lock
+
+
+def _memories(tx: SqliteUtils, tenant: str, rows: list[dict[str, Any]]) -> list[Memory]:
+    evidence = evidence_of(tx, tenant, "revision_seq", [row["seq"] for row in rows])
+    return [_memory(row, evidence.get(row["seq"], ())) for row in rows]
+
+
+def _memory(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Memory:
+    times = {name: moment(row[name]) for name in _TIMES}
+    enums = {"op": Op(row["op"]), "kind": Kind(row["kind"]), "trust": Trust(row["trust"]), "status": Status(row.get("status", "CURRENT"))}
+    plain = {name: value for name, value in row.items() if name != "source_type"}
+    identity = memory_id(row["tenant"], row["scope"], row["key"])
+    return Memory(**plain | times | enums, id=identity, source=row["source_type"], evidence=evidence)

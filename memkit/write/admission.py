@@ -1,0 +1,59 @@
+"""Admission: candidate + current value -> ADD, UPDATE, DELETE or NOOP, with a named reason. Pure: no clock, no database, no files.
+
+What a person states, what evidence verifies and what a model inferred all come through here, so one rule holds for every path: lower
+trust never overwrites higher. Whether the revision number still fits is not decided here; the record's compare-and-swap does that.
+"""
+
+from __future__ import annotations
+
+from memkit.record.model import Candidate, Decision, Memory, Op, Trust
+from memkit.record.text import normalise
+
+
+def decide(candidate: Candidate, current: Memory | None, *, buried: bool = False) -> Decision:
+    """Decide what a candidate does to the current value of its key; `buried` says a tombstone stands for its value.
+
+    >>> from memkit.record.model import Kind
+    >>> decide(Candidate("theme", "dark", Kind.PREFERENCE, Trust.STATED, 1.0, "user"), None).reason
+    'NEW'
+    """
+    if candidate.content is None:
+        return _withdraw(current)
+    if buried:
+        return Decision(Op.NOOP, "TOMBSTONED", "this value was forgotten on request; only a person may lift the tombstone, with restore_right")
+    if current is None:
+        return Decision(Op.ADD, "NEW", "nothing was known under this key in this scope")
+    if normalise(candidate.content) == normalise(current.content or ""):
+        return _same_value(candidate, current)
+    return _other_value(candidate, current)
+
+
+def _withdraw(current: Memory | None) -> Decision:
+    if current is None:
+        return Decision(Op.NOOP, "NOTHING_CURRENT", "there is no current value under this key in this scope")
+    return Decision(Op.DELETE, "WITHDRAWN", "the value is withdrawn; the key has no current value from now on")
+
+
+def _same_value(candidate: Candidate, current: Memory) -> Decision:
+    if candidate.trust.rank > current.trust.rank:
+        return Decision(Op.UPDATE, "TRUST_RAISED", f"the same value, now {candidate.trust} instead of {current.trust}")
+    if candidate.trust is current.trust is Trust.VERIFIED and _digests(candidate) != _digests(current):
+        return Decision(Op.UPDATE, "EVIDENCE_RENEWED", "the same value, resting on evidence that was read now")
+    return Decision(Op.NOOP, "ALREADY_KNOWN", f"the current value, revision {current.revision}, says this already")
+
+
+def _other_value(candidate: Candidate, current: Memory) -> Decision:
+    if candidate.trust.rank >= current.trust.rank:
+        reason = {Trust.STATED: "CORRECTED", Trust.VERIFIED: "SOURCE_CHANGED", Trust.INFERRED: "INFERENCE_REVISED"}[candidate.trust]
+        if candidate.trust is not current.trust:
+            reason = "HIGHER_TRUST"
+        return Decision(Op.UPDATE, reason, f"a {candidate.trust} value replaces a {current.trust} one")
+    if candidate.trust is Trust.VERIFIED:
+        return Decision(
+            Op.NOOP, "NEEDS_CONFIRMATION", "a source contradicts what a person stated; ask the person, who may correct it with remember"
+        )
+    return Decision(Op.NOOP, "LOWER_TRUST", f"an {candidate.trust} value cannot replace a {current.trust} one")
+
+
+def _digests(holder: Candidate | Memory) -> set[tuple[str, str]]:
+    return {(piece.cite, piece.digest) for piece in holder.evidence}

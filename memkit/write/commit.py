@@ -1,0 +1,101 @@
+"""Deciding and writing in one transaction: the only way a revision comes into being, whichever path it came by.
+
+The order is fixed: redact, take the write lock, read the current value and the tombstones, decide, compare-and-swap, log. What may call
+this, and with which trust, is settled above it, in `kit.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlite_utils import Database as SqliteUtils
+
+from memkit.errors import Refused
+from memkit.record import store, tombstone
+from memkit.record.database import Database
+from memkit.record.model import ANY, Candidate, Decision, Op, Outcome
+from memkit.record.scope import Principal
+from memkit.write.admission import decide
+from memkit.write.redact import redact
+
+LONGEST_KEY = 200  # characters
+LONGEST_CONTENT = 20_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose write it is, and where it goes: a principal and the stored form of a scope."""
+
+    principal: Principal
+    scope: str
+
+
+def clean(candidate: Candidate) -> Candidate:
+    """Return the candidate as it may be kept: checked and with secrets masked.
+
+    Raises Refused for an empty or over-long key or content, for a key or a citation that holds a secret, and where redaction fails.
+    """
+    check_key(candidate.key)
+    for piece in candidate.evidence:
+        if redact(piece.quote).findings or redact(piece.cite).findings:
+            raise Refused("SECRET_IN_CITATION", "the cited text holds what looks like a secret; cite a narrower part of the source")
+    if candidate.content is None:
+        return candidate
+    _check_text("content", candidate.content, LONGEST_CONTENT)
+    return replace(candidate, content=redact(candidate.content).text)
+
+
+def commit(db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
+    """Decide about a candidate and write the decision, in one transaction. Raises Conflict, Refused or Busy; then nothing was written."""
+    candidate = clean(candidate)
+    check_expected(expected)
+    with db.write() as tx:
+        return commit_inside(tx, db, candidate, place, expected=expected, now=now)
+
+
+def commit_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
+    """Do what `commit` does inside a transaction that already holds the write lock, with a clean candidate."""
+    tenant = place.principal.tenant
+    decision, revision = judge(tx, db, candidate, place)
+    if decision.op is not Op.NOOP:
+        _, revision = store.append(
+            tx, decision.op, candidate, tenant=tenant, scope=place.scope, expected=expected, actor=place.principal.actor, now=now
+        )
+    store.log(
+        tx, decision.op, decision.reason, principal=place.principal, scope=place.scope, key=candidate.key, revision=revision, now=now
+    )
+    memory = store.current_memory(tx, tenant, place.scope, candidate.key)
+    return Outcome(decision.op, decision.reason, decision.why, memory)
+
+
+def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place) -> tuple[Decision, int]:
+    """Return the decision about a candidate as things stand, and the current revision (0: none)."""
+    tenant = place.principal.tenant
+    current = store.current_memory(tx, tenant, place.scope, candidate.key)
+    buried = candidate.content is not None and tombstone.is_buried(
+        tx, tenant, tombstone.digests(db, tenant, place.scope, candidate.key, candidate.content)
+    )
+    return decide(candidate, current, buried=buried), current.revision if current else 0
+
+
+def check_key(key: str) -> None:
+    """Raise Refused for a key that is empty, too long, or holds a secret."""
+    _check_text("key", key, LONGEST_KEY)
+    if redact(key).findings:
+        raise Refused("SECRET_IN_KEY", "the key holds what looks like a secret; keys are never erased, so name the thing instead")
+
+
+def check_expected(expected: int) -> None:
+    """Raise Refused unless `expected` is a revision number, 0, or ANY."""
+    if isinstance(expected, bool) or not isinstance(expected, int) or expected < ANY:
+        raise Refused("BAD_EXPECTED", f"expected is {expected!r}; pass the current revision, 0 for none, or memkit.ANY")
+
+
+def _check_text(what: str, text: object, longest: int) -> None:
+    if not isinstance(text, str) or not text.strip():
+        raise Refused(f"EMPTY_{what.upper()}", f"the {what} is {type(text).__name__ if not isinstance(text, str) else 'blank'}; pass some text")
+    if len(text) > longest:
+        raise Refused(f"LONG_{what.upper()}", f"the {what} has {len(text):,} characters; at most {longest:,} are kept, so split it")
+    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+        raise Refused(f"BAD_{what.upper()}", f"the {what} has a NUL or half a surrogate pair; pass ordinary text")

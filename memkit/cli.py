@@ -1,0 +1,56 @@
+"""The command line: `memkit lab`, `tour`, `doctor` and `bench`.
+
+Only words and options are here; what a command does is in `memkit/lab/`. The tour and the bench are imported when they are asked for,
+so that `memkit doctor` still answers on an installation where something they need is broken.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from memkit.lab import doctor as doctor_
+from memkit.lab import serve
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="memkit")
+def main() -> None:
+    """The long-term memory of an AI agent, small enough to read."""
+
+
+@main.command()
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the server; a free one near 8888 by default.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
+def lab(port: int | None, no_browser: bool) -> None:
+    """Open the course in JupyterLab, at the tour."""
+    try:
+        serve.open_course(port=port, browser=not no_browser)
+    except serve.NoJupyter as error:
+        raise click.ClickException(str(error)) from error
+
+
+@main.command()
+def tour() -> None:
+    """Tell the story of one fact, from source to tombstone, in the terminal."""
+    import_module("memkit.lab.tour").main()
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print a list of findings for a program.")
+def doctor(as_json: bool) -> None:
+    """Say what is wrong with this installation, and the one command that mends it.
+
+    The exit code is 1 when something that is needed is wrong.
+    """
+    findings = doctor_.examine()
+    click.echo(doctor_.as_json(findings) if as_json else doctor_.as_text(findings))
+    raise SystemExit(0 if doctor_.healthy(findings) else 1)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the rows for a program.")
+def bench(as_json: bool) -> None:
+    """Measure memkit against plain baselines on this machine, as ratios."""
+    import_module("memkit.lab.bench").main(as_json=as_json)

@@ -1,0 +1,20 @@
+"""What several tests share: a real browser, skipped or compulsory."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from memkit.lab.doctor import find_chromium
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Return the path of a Chromium; without one, skip, or fail where MEMKIT_REQUIRE_BROWSER=1 says that it must be there."""
+    found = find_chromium()
+    if found is None:
+        if os.environ.get("MEMKIT_REQUIRE_BROWSER") == "1":
+            pytest.fail("MEMKIT_REQUIRE_BROWSER=1, and there is no Chromium on the PATH")
+        pytest.skip("there is no Chromium on the PATH: `memkit doctor` prints the command that installs it")
+    return found

@@ -17,14 +17,15 @@ from memkit.errors import (
     Refused,
     UnsafePath,
 )
-from memkit.kit import Kit, open
+from memkit.kit import Kit
+from memkit.kit import open as open
 from memkit.read.recall import TFIDF, Recipe
 from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
 from memkit.record.scope import Principal, Scope
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
-__all__ = [
+__all__ = [  # not open: `from memkit import *` must not hide the built-in one
     "ANY",
     "TFIDF",
     "AccessDenied",
@@ -49,7 +50,6 @@ __all__ = [
     "Trust",
     "UnsafePath",
     "Verdict",
-    "open",
     "redact",
     "screen",
 ]

@@ -22,19 +22,19 @@ from memkit.read.follow import Index
 from memkit.read.recall import TFIDF, Recall, Recipe
 from memkit.record import store
 from memkit.record.database import Database, random_id
-from memkit.record.evidence import Reader, check_memory, mentions, observe
-from memkit.record.model import Candidate, Check, Event, Evidence, Kind, Memory, Op, Outcome, Proposal, ProposalStatus, Trust
+from memkit.record.evidence import Reader, check, check_memory, find, mentions, observe
+from memkit.record.model import Candidate, Check, Event, Evidence, Kind, Memory, Op, Outcome, Proposal, ProposalStatus, Times, Trust
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sources import Folder, Sources, Texts
 from memkit.write import proposals
-from memkit.write.commit import Place, check_key, commit
+from memkit.write.commit import Place, check_key, check_moments, commit
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
 Clock = Callable[[], datetime]
 
 
-def open(  # noqa: A001
+def open(
     path: str | os.PathLike[str] = ":memory:",
     *,
     root: str | os.PathLike[str] | None = None,
@@ -98,8 +98,8 @@ class Kit:
         """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`."""
         require(self.principal, "write")
         require_person(self.principal, "state a memory")
-        times = _times(valid_from=valid_from, valid_to=valid_to, expires_at=expires_at, review_at=review_at)
-        candidate = Candidate(key, content, _kind(kind), Trust.STATED, 1.0, "user", **times)
+        times = Times(valid_from, valid_to, review_at, expires_at)
+        candidate = Candidate(key, content, _kind(kind), Trust.STATED, 1.0, "user", (), times)
         return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
 
     def learn(
@@ -121,13 +121,13 @@ class Kit:
         """
         require(self.principal, "write")
         evidence = self._observe(cite)
-        times = _times(valid_from=valid_from, valid_to=valid_to, expires_at=expires_at, review_at=review_at)
+        times = Times(valid_from, valid_to, review_at, expires_at)
         flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
         vouched = self.principal.actor == "person"
-        if vouched or (not flags and all(mentions(content, piece) for piece in evidence)):
-            candidate = Candidate(key, content, _kind(kind), Trust.VERIFIED, 1.0, "source", evidence, **times)
+        if vouched or (not flags and self._repeats(content, cite)):
+            candidate = Candidate(key, content, _kind(kind), Trust.VERIFIED, 1.0, "source", evidence, times)
             return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
-        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, 1.0, "source", evidence, **times)
+        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, 1.0, "source", evidence, times)
         proposal = proposals.propose(self.db, candidate, self._place(scope), flags=flags, now=self._now())
         return Outcome(proposal.op, proposal.reason, proposal.why, self.current(key, scope=scope), proposal)
 
@@ -187,7 +187,7 @@ class Kit:
     def as_of(self, when: datetime, *, scope: Scope, known_at: datetime | None = None) -> list[Memory]:
         """Return what was true at `when` in the scopes visible here, as it was known at `known_at` (by default: at `when`)."""
         require(self.principal, "history")
-        _times(when=when, known_at=known_at)
+        check_moments(when=when, known_at=known_at)
         with self.db.read() as tx:
             return store.believed(tx, self.principal.tenant, self._visible(scope), when, known_at or when)
 
@@ -222,7 +222,7 @@ class Kit:
     # --- govern
 
     def forget(self, key: str, *, scope: Scope, expected: int, reason: str) -> Receipt:
-        """Erase a key everywhere, lay tombstones for its values, and prove it from the raw bytes. `reason` is returned, masked, not kept."""
+        """Erase a key everywhere, lay tombstones for its values, and prove it. `reason` is returned, masked, and not kept."""
         require(self.principal, "forget")
         check_key(key)
         place = self._place(scope)
@@ -265,10 +265,18 @@ class Kit:
         cites = [cite] if isinstance(cite, str) else list(cite)
         if any(redact(text).findings for text in cites if isinstance(text, str)):
             raise Refused("SECRET_IN_CITATION", "the citation holds what looks like a secret; cite by lines or by key instead")
+        if any(redact(find(text, reader).text).findings for text in cites):
+            raise Refused("SECRET_IN_CITATION", "the cited text holds what looks like a secret; cite a narrower part of the source")
         return tuple(observe(text, reader, now) for text in cites)
 
+    def _repeats(self, content: str, cite: str | Sequence[str]) -> bool:
+        """Return whether the content states what stands at every citation."""
+        reader = Reader(self.sources)
+        return all(mentions(content, find(text, reader)) for text in ([cite] if isinstance(cite, str) else cite))
+
     def _require_evidence(self, proposal: Proposal) -> None:
-        for piece in check_memory(proposal.candidate, self._reader()).evidence:
+        reader = self._reader()
+        for piece in (check(evidence, reader) for evidence in proposal.candidate.evidence):
             if not piece.verdict.holds:
                 raise Refused(recalling.WITHHELD[piece.verdict], f"{piece.why}; reject this proposal and propose anew from the source")
 
@@ -302,13 +310,6 @@ def _confidence(confidence: float) -> float:
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
         raise Refused("BAD_CONFIDENCE", f"confidence is {confidence!r}; pass a number from 0 to 1")
     return float(confidence)
-
-
-def _times(**times: datetime | None) -> dict[str, datetime | None]:
-    for name, time in times.items():
-        if time is not None and (not isinstance(time, datetime) or time.tzinfo is None):
-            raise Refused("BAD_TIME", f"{name} is {time!r}; pass a datetime with a zone, for instance datetime.now(UTC)")
-    return times
 
 
 def _identity(proposal: Proposal | int) -> int:

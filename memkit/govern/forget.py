@@ -42,7 +42,7 @@ class Copy:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Receipt:
     """What forgetting did. It never holds the value: `tombstones` are keyed digests. `residue` counts copies left in raw bytes."""
 
@@ -71,6 +71,11 @@ class Receipt:
         plain = {"key": self.key, "scope": self.scope, "revision": self.revision, "reason": self.reason, "at": store.stamp(self.at)}
         return json.dumps(plain | {"copies": copies, "residue": self.residue, "tombstones": self.tombstones, "verified": self.verified})
 
+    def __repr__(self) -> str:
+        result = "verified" if self.verified else f"NOT verified, {self.residue} left"
+        lines = [f"Receipt({self.key} in {self.scope}: forgotten as revision {self.revision}, {result})"]
+        return "\n    ".join([*lines, *(f"{copy.place}: {copy.before} -> {copy.after}" for copy in self.copies)])
+
 
 @dataclass(frozen=True, slots=True)
 class Traces:
@@ -81,9 +86,7 @@ class Traces:
     quotes: list[str]
 
 
-def forget(
-    db: Database, key: str, place: Place, *, expected: int, reason: str, now: datetime, derived: Callable[[], int]
-) -> Receipt:
+def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, now: datetime, derived: Callable[[], int]) -> Receipt:
     """Forget a key in a scope, in one transaction, and prove it.
 
     `derived` brings derived copies up to date and returns how many still hold the key. Raises NotFound where the key never was,
@@ -98,7 +101,7 @@ def forget(
         traces = find_traces(tx, place, key)  # again, now that nobody else can write
         revision, tombstones = _erase(tx, db, key, place, traces, expected=expected, now=now)
     wanted = _wanted(traces)
-    after = {table: 0 for table in traces.rows} | {"index": derived()} | _residue(db, wanted)
+    after = dict.fromkeys(traces.rows, 0) | {"index": derived()} | _residue(db, wanted)
     if any(after.values()):
         db.vacuum()
         after |= _residue(db, wanted)
@@ -112,8 +115,12 @@ def forget(
 def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     """Find every row that holds content of a key in a scope, and every proposal of the scope that says the same. Raises NotFound."""
     where = {"tenant": place.principal.tenant, "scope": place.scope, "key": key}
-    revisions = store.select(tx, "select seq, content from revision where tenant = :tenant and scope = :scope and key = :key order by seq", where)
-    proposals = store.select(tx, "select id, key, content from proposal where tenant = :tenant and scope = :scope and content is not null", where)
+    revisions = store.select(
+        tx, "select seq, content from revision where tenant = :tenant and scope = :scope and key = :key order by seq", where
+    )
+    proposals = store.select(
+        tx, "select id, key, content from proposal where tenant = :tenant and scope = :scope and content is not null", where
+    )
     if not revisions and not any(row["key"] == key for row in proposals):
         raise NotFound(f"there is nothing under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
     values = [row["content"] for row in revisions if row["content"] is not None]
@@ -142,9 +149,7 @@ def restore_right(db: Database, key: str, place: Place, *, now: datetime) -> int
     return lifted
 
 
-def _erase(
-    tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces, *, expected: int, now: datetime
-) -> tuple[int, list[str]]:
+def _erase(tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces, *, expected: int, now: datetime) -> tuple[int, list[str]]:
     tenant = place.principal.tenant
     withdrawal = Candidate(key, None, Kind.FACT, Trust.STATED, 1.0, "user")
     decision, revision = judge(tx, db, withdrawal, place)
@@ -155,7 +160,7 @@ def _erase(
     for table, query in ERASE_QUERIES.items():
         tx.execute(query, {"ids": json.dumps(traces.rows[table])})
     laid = [digest for value in traces.values for digest in tombstone.digests(db, tenant, place.scope, key, value)]
-    tombstone.bury(tx, tenant, place.scope, key, laid, store.stamp(now) or "")
+    tombstone.bury(tx, laid, tenant=tenant, scope=place.scope, key=key, at=store.stamp(now) or "")
     store.log(tx, "FORGET", "FORGOTTEN", principal=place.principal, scope=place.scope, key=key, revision=revision, now=now)
     return revision, laid
 
@@ -202,9 +207,7 @@ def _text_columns(tx: SqliteUtils) -> list[tuple[str, str, int]]:
     tables = [name for (name,) in tx.execute("select name from sqlite_schema where type = 'table'").fetchall()]
     columns = []
     for table in tables:
-        indexed = tx.execute(
-            "select i.name from pragma_index_list(:table) l join pragma_index_info(l.name) i", {"table": table}
-        ).fetchall()
+        indexed = tx.execute("select i.name from pragma_index_list(:table) l join pragma_index_info(l.name) i", {"table": table}).fetchall()
         for _, column, kind, *_ in tx.execute(f"pragma table_info({table})").fetchall():
             if kind.lower() == "text":
                 columns.append((table, f'"{column}"', 1 + [name for (name,) in indexed].count(column)))

@@ -1,9 +1,9 @@
 """Count what is left of some text in the raw bytes of files: code that trusts neither SQLite nor whoever erased.
 
-It runs as a process of its own and imports nothing of memkit. Closing a database file that this process has open through SQLite
-would drop SQLite's locks on POSIX systems, so the reading must happen elsewhere. A text is looked for as UTF-8, as UTF-16 and as a JSON escape;
-one longer than 32 bytes is cut into pieces, because SQLite splits long values over pages. What the file system keeps of deleted files,
-and what another program copied, is out of reach.
+It runs as a process of its own and imports nothing of memkit: closing a database file that this process also has open through SQLite
+would drop SQLite's locks on POSIX systems. A text is looked for as UTF-8, as UTF-16 and as a JSON escape; one longer than 32 bytes is
+cut into pieces, because SQLite splits long values over pages. What the file system keeps of deleted files, and what another program
+copied, is out of reach.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def pieces(text: str) -> list[bytes]:
     >>> pieces("timeout=30")
     [b'timeout=30', b't\\x00i\\x00m\\x00e\\x00o\\x00u\\x00t\\x00=\\x003\\x000\\x00']
     """
-    forms = dict.fromkeys([text.encode("utf-8", "surrogatepass"), text.encode("utf-16-le", "surrogatepass"), json.dumps(text)[1:-1].encode()])
+    forms = dict.fromkeys(
+        [text.encode("utf-8", "surrogatepass"), text.encode("utf-16-le", "surrogatepass"), json.dumps(text)[1:-1].encode()]
+    )
     return [piece for form in forms for piece in _cut(form)]
 
 

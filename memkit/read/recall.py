@@ -17,7 +17,7 @@ from memkit.read.follow import Index
 from memkit.read.index import Scored, search
 from memkit.record import store
 from memkit.record.evidence import Reader, check_memory
-from memkit.record.model import Check, Memory, Verdict
+from memkit.record.model import Check, Memory, Verdict, shortened
 from memkit.record.scope import is_narrower
 from memkit.record.text import count_tokens, normalise
 
@@ -42,7 +42,7 @@ TFIDF = Recipe("tfidf")
 """Exact TF-IDF: the scores of scikit-learn's TfidfVectorizer fitted on the current rows of the visible scopes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Hit:
     """A memory that was recalled. `parts` adds up to `score`; `rivals` are the ids of others with its key, neither wider nor narrower."""
 
@@ -58,8 +58,11 @@ class Hit:
     def verdict(self) -> Verdict:
         return self.check.verdict
 
+    def __repr__(self) -> str:
+        return f"Hit({self.score:.3f} {self.memory.key} {self.verdict}: {shortened(self.memory.content)}, {self.tokens} tokens)"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Skipped:
     """A memory that matched and was left out: a named reason, one sentence, and the check where evidence was read."""
 
@@ -69,8 +72,11 @@ class Skipped:
     why: str
     check: Check | None = None
 
+    def __repr__(self) -> str:
+        return f"Skipped({self.score:.3f} {self.memory.key} {self.reason}: {self.why})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Recall:
     """What a query found: hits best first, and what was skipped. `tokens` never exceeds `budget`."""
 
@@ -82,6 +88,10 @@ class Recall:
     @property
     def tokens(self) -> int:
         return sum(hit.tokens for hit in self.hits)
+
+    def __repr__(self) -> str:
+        lines = [f"Recall({shortened(self.query)}: {self.tokens} of {self.budget} tokens)", *map(repr, self.hits), *map(repr, self.skipped)]
+        return "\n    ".join(lines)
 
 
 @dataclass(slots=True)

@@ -161,7 +161,9 @@ class Database:
 
     def _check_identity(self) -> None:
         if (found := self._number("application_id")) != APPLICATION_ID:
-            raise Corrupt(f"{self.path} is an SQLite file of another application (id {found}); memkit did not touch it. Choose another path")
+            raise Corrupt(
+                f"{self.path} is an SQLite file of another application (id {found}); memkit did not touch it. Choose another path"
+            )
         if (found := self._number("user_version")) != VERSION:
             raise Corrupt(f"{self.path} has schema version {found} and this memkit reads {VERSION}; open it with the memkit that wrote it")
 
@@ -196,7 +198,9 @@ def _usable(path: str | os.PathLike[str]) -> Path:
 def _connect(path: Path | None) -> sqlite3.Connection:
     try:
         if path is not None and not path.exists():
-            with suppress(FileExistsError):  # subtle: never open and close a database that exists, or POSIX drops this process's locks on it
+            with suppress(
+                FileExistsError
+            ):  # subtle: never open and close a database that exists, or POSIX drops this process's locks on it
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         return sqlite3.connect(path or ":memory:", isolation_level=None, timeout=0, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
@@ -211,9 +215,13 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
 def _translated(error: sqlite3.DatabaseError, path: Path | None) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return Corrupt(f"{path} is not a memkit database, or is damaged ({error}); memkit did not touch it. Restore a backup or choose another path")
+        return Corrupt(
+            f"{path} is not a memkit database, or is damaged ({error}); memkit did not touch it. Restore a backup or choose another path"
+        )
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
-        return MemkitError(f"{path} could not be written ({error}); nothing was changed. Free some space or check the permissions, then call again")
+        return MemkitError(
+            f"{path} could not be written ({error}); nothing was changed. Free some space or check the permissions, then call again"
+        )
     return error
 
 

@@ -22,7 +22,7 @@ from functools import cached_property
 from memkit.errors import BadLocator, MemkitError, NotFound, Refused, UnsafePath
 from memkit.record import formats
 from memkit.record.locator import Locator, key_parts, line_range, quoted_text
-from memkit.record.model import Evidence, EvidenceCheck, Verdict
+from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Verdict
 from memkit.record.sources import SourceMissing, Sources, Unreadable, decode
 from memkit.record.tokens import whole_places
 
@@ -42,7 +42,7 @@ class Found:
 
 
 class NotThere(Exception):
-    """The source was read and does not have that part, or has it twice. Attributes: `verdict`, `why` (a sentence), `hint` (may be empty)."""
+    """The source was read and does not have that part, or has it twice. Attributes: `verdict`, `why`, `hint` (may be empty)."""
 
     def __init__(self, verdict: Verdict, why: str, hint: str = "") -> None:
         self.verdict, self.why, self.hint = verdict, why, hint
@@ -92,8 +92,9 @@ class Reader:
     '30'
     """
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, mask: Callable[[str], str] = str) -> None:
         self._sources = sources
+        self.mask = mask  # applied to whatever is shown of a source, after it was digested: a source may hold secrets
         self._read: dict[str, Reading | Exception] = {}
 
     def reading(self, name: str) -> Reading:
@@ -171,7 +172,20 @@ def check(evidence: Evidence, reader: Reader) -> EvidenceCheck:
     if not evidence.digest:
         return EvidenceCheck(evidence, Verdict.UNVERSIONED, f"nothing of {evidence.source} was hashed, so nothing can be compared")
     verdict, why, found = _judged(evidence, reader)
-    return EvidenceCheck(evidence, verdict, why, None if found is None else found[:LONGEST_QUOTE])
+    return EvidenceCheck(evidence, verdict, reader.mask(why), None if found is None else reader.mask(found)[:LONGEST_QUOTE])
+
+
+def check_memory(memory: Memory, reader: Reader) -> Check:
+    """Check everything a memory rests on; all of it must hold, so the worst verdict is the memory's.
+
+    A memory that cites nothing is UNVERSIONED: there is nothing to hash, and only a review date can question it.
+    """
+    checks = tuple(check(piece, reader) for piece in memory.evidence)
+    verdict = worst(checks)
+    why = next(
+        (piece.why for piece in checks if piece.verdict is verdict), "it cites no source: somebody said it, and nothing can be re-read"
+    )
+    return Check(memory, verdict, why, checks)
 
 
 def worst(checks: Iterable[EvidenceCheck]) -> Verdict:

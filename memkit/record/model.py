@@ -82,7 +82,18 @@ class ProposalStatus(StrEnum):
     EXPIRED = "EXPIRED"
 
 
-@dataclass(frozen=True, slots=True)
+def shortened(text: str | None, longest: int = 60) -> str:
+    """Return text as a Python literal of at most about `longest` characters, for one-line displays.
+
+    >>> shortened("a" * 100, 10)
+    "'aaaaaaaaa…'"
+    """
+    if text is None:
+        return "(no content)"
+    return repr(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Evidence:
     """One thing a memory rests on.
 
@@ -101,8 +112,11 @@ class Evidence:
     def cite(self) -> str:
         return self.source.replace("%", "%25").replace("#", "%23") + (f"#{self.locator}" if self.locator else "")
 
+    def __repr__(self) -> str:
+        return f"Evidence({self.cite}: {shortened(self.quote)}, sha256 {self.digest[:8]}…)"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Memory:
     """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten."""
 
@@ -134,6 +148,20 @@ class Memory:
         """Return the scope as a dict of its named dimensions."""
         return named_dimensions(self.scope)
 
+    def __repr__(self) -> str:
+        rests = f", rests on {', '.join(piece.cite for piece in self.evidence)}" if self.evidence else ""
+        return f"Memory({self.key} r{self.revision} {self.trust} {self.status}: {shortened(self.content)} in {self.scope}{rests})"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When something is true in the world (`valid_from`, `valid_to`), when to review it, and when it expires; None says nothing."""
+
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    review_at: datetime | None = None
+    expires_at: datetime | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -146,13 +174,10 @@ class Candidate:
     confidence: float
     source: str
     evidence: tuple[Evidence, ...] = ()
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-    review_at: datetime | None = None
-    expires_at: datetime | None = None
+    times: Times = Times()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Proposal:
     """A candidate that waits for a person. `id` is 0 when it was refused at the door and nothing was kept."""
 
@@ -175,6 +200,11 @@ class Proposal:
     def content(self) -> str | None:
         return self.candidate.content
 
+    def __repr__(self) -> str:
+        return (
+            f"Proposal({self.id} {self.status} {self.reason}: {self.key} {self.candidate.trust} {shortened(self.content)} in {self.scope})"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -185,7 +215,7 @@ class Decision:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Outcome:
     """What a write did. `memory` is the current value afterwards; `proposal` is set where the candidate waits instead."""
 
@@ -194,6 +224,9 @@ class Outcome:
     why: str
     memory: Memory | None = None
     proposal: Proposal | None = None
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.op} {self.reason}: {self.why})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +245,7 @@ class Event:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EvidenceCheck:
     """One piece of evidence, read again now: `found` is what stands there today (None where nothing does)."""
 
@@ -221,8 +254,11 @@ class EvidenceCheck:
     why: str
     found: str | None = None
 
+    def __repr__(self) -> str:
+        return f"EvidenceCheck({self.evidence.cite}: {self.verdict}, {self.why})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Check:
     """One memory and what its evidence is worth now: `verdict` is the worst of its pieces, `why` that piece's sentence."""
 
@@ -230,3 +266,6 @@ class Check:
     verdict: Verdict
     why: str
     evidence: tuple[EvidenceCheck, ...]
+
+    def __repr__(self) -> str:
+        return f"Check({self.memory.key}: {self.verdict}, {self.why})"

@@ -213,10 +213,10 @@ def terms_of(candidate: Candidate) -> dict[str, object]:
         "trust": candidate.trust,
         "confidence": candidate.confidence,
         "source_type": candidate.source,
-        "valid_from": stamp(candidate.valid_from),
-        "valid_to": stamp(candidate.valid_to),
-        "review_at": stamp(candidate.review_at),
-        "expires_at": stamp(candidate.expires_at),
+        "valid_from": stamp(candidate.times.valid_from),
+        "valid_to": stamp(candidate.times.valid_to),
+        "review_at": stamp(candidate.times.review_at),
+        "expires_at": stamp(candidate.times.expires_at),
     }
 
 

@@ -29,7 +29,7 @@ def is_buried(tx: SqliteUtils, tenant: str, found: list[str]) -> bool:
     return bool(tx.execute(query, {"tenant": tenant, "digests": json.dumps(found)}).fetchall())
 
 
-def bury(tx: SqliteUtils, tenant: str, scope: str, key: str, found: list[str], at: str) -> None:
+def bury(tx: SqliteUtils, found: list[str], *, tenant: str, scope: str, key: str, at: str) -> None:
     """Lay a tombstone for each digest; one that stands already stays."""
     for digest in found:
         tx.execute(

@@ -20,7 +20,9 @@ def decide(candidate: Candidate, current: Memory | None, *, buried: bool = False
     if candidate.content is None:
         return _withdraw(current)
     if buried:
-        return Decision(Op.NOOP, "TOMBSTONED", "this value was forgotten on request; only a person may lift the tombstone, with restore_right")
+        return Decision(
+            Op.NOOP, "TOMBSTONED", "this value was forgotten on request; only a person may lift the tombstone, with restore_right"
+        )
     if current is None:
         return Decision(Op.ADD, "NEW", "nothing was known under this key in this scope")
     if normalise(candidate.content) == normalise(current.content or ""):

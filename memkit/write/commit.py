@@ -34,16 +34,14 @@ class Place:
 def clean(candidate: Candidate) -> Candidate:
     """Return the candidate as it may be kept: checked and with secrets masked.
 
-    Raises Refused for an empty or over-long key or content, for a key or a citation that holds a secret, and where redaction fails.
+    Raises Refused for an empty or over-long key or content, for a key that holds a secret, and where redaction fails. Evidence was
+    screened when it was observed, in full.
     """
     check_key(candidate.key)
-    for piece in candidate.evidence:
-        if redact(piece.quote).findings or redact(piece.cite).findings:
-            raise Refused("SECRET_IN_CITATION", "the cited text holds what looks like a secret; cite a narrower part of the source")
-    if candidate.content is None:
-        return candidate
+    times = candidate.times
+    check_moments(valid_from=times.valid_from, valid_to=times.valid_to, review_at=times.review_at, expires_at=times.expires_at)
     _check_text("content", candidate.content, LONGEST_CONTENT)
-    return replace(candidate, content=redact(candidate.content).text)
+    return replace(candidate, content=redact(candidate.content or "").text)
 
 
 def commit(db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
@@ -62,9 +60,7 @@ def commit_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Pl
         _, revision = store.append(
             tx, decision.op, candidate, tenant=tenant, scope=place.scope, expected=expected, actor=place.principal.actor, now=now
         )
-    store.log(
-        tx, decision.op, decision.reason, principal=place.principal, scope=place.scope, key=candidate.key, revision=revision, now=now
-    )
+    store.log(tx, decision.op, decision.reason, principal=place.principal, scope=place.scope, key=candidate.key, revision=revision, now=now)
     memory = store.current_memory(tx, tenant, place.scope, candidate.key)
     return Outcome(decision.op, decision.reason, decision.why, memory)
 
@@ -86,6 +82,13 @@ def check_key(key: str) -> None:
         raise Refused("SECRET_IN_KEY", "the key holds what looks like a secret; keys are never erased, so name the thing instead")
 
 
+def check_moments(**times: datetime | None) -> None:
+    """Raise Refused for a time that is not a datetime with a zone."""
+    for name, time in times.items():
+        if time is not None and (not isinstance(time, datetime) or time.tzinfo is None):
+            raise Refused("BAD_TIME", f"{name} is {time!r}; pass a datetime with a zone, for instance datetime.now(UTC)")
+
+
 def check_expected(expected: int) -> None:
     """Raise Refused unless `expected` is a revision number, 0, or ANY."""
     if isinstance(expected, bool) or not isinstance(expected, int) or expected < ANY:
@@ -94,7 +97,9 @@ def check_expected(expected: int) -> None:
 
 def _check_text(what: str, text: object, longest: int) -> None:
     if not isinstance(text, str) or not text.strip():
-        raise Refused(f"EMPTY_{what.upper()}", f"the {what} is {type(text).__name__ if not isinstance(text, str) else 'blank'}; pass some text")
+        raise Refused(
+            f"EMPTY_{what.upper()}", f"the {what} is {type(text).__name__ if not isinstance(text, str) else 'blank'}; pass some text"
+        )
     if len(text) > longest:
         raise Refused(f"LONG_{what.upper()}", f"the {what} has {len(text):,} characters; at most {longest:,} are kept, so split it")
     if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):

@@ -16,7 +16,7 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import NotFound, Refused
 from memkit.record import store
 from memkit.record.database import Database
-from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Trust
+from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Times, Trust
 from memkit.record.text import normalise
 from memkit.write.commit import Place, clean, commit_inside, judge
 
@@ -74,9 +74,7 @@ def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalSt
 
 
 def _waiting_for(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]:
-    rows = _select(
-        tx, place.principal.tenant, "scope = :scope and key = :key and status = 'PENDING'", scope=place.scope, key=candidate.key
-    )
+    rows = _select(tx, place.principal.tenant, "scope = :scope and key = :key and status = 'PENDING'", scope=place.scope, key=candidate.key)
     same = [row for row in rows if normalise(row["content"] or "") == normalise(candidate.content or "")]
     return [_proposal(tx, place.principal.tenant, row) for row in same]
 
@@ -103,10 +101,7 @@ def _proposal(tx: SqliteUtils, tenant: str, row: dict[str, Any]) -> Proposal:
         confidence=row["confidence"],
         source=row["source_type"],
         evidence=evidence,
-        valid_from=store.moment(row["valid_from"]),
-        valid_to=store.moment(row["valid_to"]),
-        review_at=store.moment(row["review_at"]),
-        expires_at=store.moment(row["expires_at"]),
+        times=Times(**{name: store.moment(row[name]) for name in ("valid_from", "valid_to", "review_at", "expires_at")}),
     )
     waits = row["status"] == ProposalStatus.PENDING
     return Proposal(
@@ -118,6 +113,6 @@ def _proposal(tx: SqliteUtils, tenant: str, row: dict[str, Any]) -> Proposal:
         op=Op.PROPOSED,
         reason=row["reason"],
         why=_WAITS if waits else f"it was decided: {row['status']}",
-        created_at=store.moment(row["created_at"]),
+        created_at=datetime.fromisoformat(row["created_at"]),
         flags=tuple(row["flags"].split()),
     )

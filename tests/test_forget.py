@@ -1,0 +1,221 @@
+"""govern/forget.py and govern/sweep.py: erased, propagated, and proved from the bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import random
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memkit
+from memkit.govern import sweep
+
+SHOP = memkit.Scope(workspace="shop")
+PROD = memkit.Scope(workspace="shop", env="prod")
+
+
+def grep(folder: Path, text: str) -> int:
+    """Count a text in every file of a folder, in code that is not memkit's."""
+    return sum(file.read_bytes().count(text.encode()) for file in folder.rglob("*") if file.is_file())
+
+
+def test_after_forget_nothing_is_left_in_any_file_and_every_place_was_counted(tmp_path: Path) -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open(tmp_path / "memory.db", sources={"notes.txt": f"about {words}\n"}) as kit:
+        kit.learn("ferry", words, scope=SHOP, cite=["notes.txt#lines=1", "notes.txt"])
+        kit.propose("guess", words, scope=SHOP)
+        kit.remember("sibling", "the bus to town leaves at ten", scope=SHOP)
+        kit.recall("ferry", scope=SHOP, budget=100)
+        before = kit.admin.sweep(words)
+        receipt = kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        assert before == {"memory.db": 4, "memory.db.key": 0} and grep(tmp_path, words) == 0 == grep(tmp_path, "Zanzibar")
+        assert kit.admin.sweep(words) == {"memory.db": 0, "memory.db.key": 0}
+        assert {copy.place: (copy.before, copy.after) for copy in receipt.copies if copy.before} == {
+            "revision": (1, 0),
+            "proposal": (1, 0),
+            "evidence": (2, 0),
+            "index": (1, 0),
+            "memory.db": (4, 0),
+        }
+        assert receipt.verified and receipt.residue == 0
+        assert kit.recall("ferry Zanzibar", scope=SHOP, budget=100).hits == () and kit.inbox(scope=SHOP) == []
+        assert [m.content for m in kit.history("ferry", scope=SHOP)] == [None, None]
+        assert [hit.memory.key for hit in kit.recall("leaves", scope=SHOP, budget=100).hits] == ["sibling"]
+
+
+def test_what_was_forgotten_stays_forgotten_after_rebuild_and_reopening(tmp_path: Path) -> None:
+    path, words = tmp_path / "memory.db", "the ferry to Zanzibar leaves at nine"
+    with memkit.open(path) as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        kit.admin.rebuild()
+        assert kit.recall("ferry", scope=SHOP, budget=100).hits == ()
+    with memkit.open(path) as kit:
+        assert kit.recall("ferry", scope=SHOP, budget=100).hits == () and kit.current("ferry", scope=SHOP) is None
+        assert kit.propose("ferry", words, scope=SHOP).reason == "TOMBSTONED"
+
+
+def test_every_former_value_of_the_key_is_erased_and_buried(tmp_path: Path) -> None:
+    with memkit.open(tmp_path / "memory.db") as kit:
+        kit.remember("colour", "first it was turquoise", scope=SHOP)
+        kit.remember("colour", "then it was vermilion", scope=SHOP, expected=1)
+        kit.forget("colour", scope=SHOP, expected=2, reason="asked")
+        assert grep(tmp_path, "turquoise") == grep(tmp_path, "vermilion") == 0
+        for text in ("first it was turquoise", "then it was vermilion"):
+            assert kit.remember("colour", text, scope=SHOP).reason == "TOMBSTONED"
+        assert kit.remember("colour", "now it is ochre", scope=SHOP).op == "ADD"
+
+
+@pytest.mark.parametrize("size", [9, 31, 32, 33, 500, 5_000, 19_000])
+def test_a_value_of_any_length_leaves_no_piece(tmp_path: Path, size: int) -> None:
+    rng = random.Random(size)
+    text = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz 部署缓存", k=size)).strip() + "z"
+    with memkit.open(tmp_path / "memory.db") as kit:
+        kit.remember("k", text, scope=SHOP)
+        kit.remember("other", "stays", scope=SHOP)
+        assert kit.admin.sweep(text)["memory.db"] > 0
+        receipt = kit.forget("k", scope=SHOP, expected=1, reason="asked")
+        raw = (tmp_path / "memory.db").read_bytes()
+        assert receipt.verified and not any(text[at : at + 8].encode() in raw for at in range(0, len(text) - 8, 8))
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "My locker code is 4471-blue",
+        "MY LOCKER CODE IS 4471-BLUE",
+        "  my   locker\ncode is 4471-blue ",
+        "my lоcker cоde is 4471-blue",  # Cyrillic letters
+        "my loc\u200bker code is 4471\u2060-blue",
+        "ｍｙ　ｌｏｃｋｅｒ code is ４４７１-blue",
+    ],
+)
+def test_a_disguised_repetition_meets_the_tombstone_under_any_key(again: str) -> None:
+    with memkit.open() as kit:
+        kit.remember("locker", "my locker code is 4471-blue", scope=SHOP)
+        kit.forget("locker", scope=SHOP, expected=1, reason="asked")
+        for key in ("locker", "another"):
+            proposal = kit.propose(key, again, scope=SHOP)
+            assert (proposal.op, proposal.reason, proposal.content) == ("NOOP", "TOMBSTONED", None)
+            assert kit.remember(key, again, scope=SHOP).reason == "TOMBSTONED"
+        assert kit.inbox(scope=SHOP) == []
+        assert kit.propose("another", "the code of the locker is four, four, seven, one", scope=SHOP).op == "PROPOSED"  # a paraphrase may pass
+
+
+def test_a_short_value_is_buried_under_its_own_key_only() -> None:
+    with memkit.open() as kit:
+        kit.remember("pin", "4471", scope=SHOP)
+        receipt = kit.forget("pin", scope=SHOP, expected=1, reason="asked")
+        assert receipt.verified and len(receipt.tombstones) == 1
+        assert kit.remember("pin", "4471", scope=SHOP).reason == "TOMBSTONED"
+        assert kit.remember("house number", "4471", scope=SHOP).op == "ADD"
+
+
+def test_only_a_person_lifts_a_tombstone_and_it_is_on_the_record() -> None:
+    with memkit.open() as kit:
+        kit.remember("ferry", "the ferry leaves at nine", scope=SHOP)
+        kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        with pytest.raises(memkit.NotFound):
+            kit.restore_right("bus", scope=SHOP, reason="a mistake")
+        assert kit.restore_right("ferry", scope=SHOP, reason="a mistake") == 2
+        assert kit.current("ferry", scope=SHOP) is None, "lifting brings nothing back"
+        assert kit.remember("ferry", "the ferry leaves at nine", scope=SHOP).op == "ADD"
+        assert [event.op for event in kit.events(scope=SHOP)] == ["ADD", "FORGET", "RESTORE_RIGHT", "ADD"]
+
+
+def test_other_live_copies_of_the_same_words_are_left_alone_and_subtracted() -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open() as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        kit.remember("ferry", words, scope=PROD)
+        theirs = kit.acting_as(memkit.Principal(tenant="other"))
+        theirs.remember("ferry", words, scope=SHOP)
+        assert kit.forget("ferry", scope=SHOP, expected=1, reason="asked").verified
+        assert kit.current("ferry", scope=PROD) is not None and theirs.current("ferry", scope=SHOP) is not None
+        assert theirs.propose("x", words, scope=SHOP).op == "PROPOSED", "a tombstone binds its own tenant only"
+
+
+def test_residue_that_the_erasure_left_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sabotaged twin: an erasure that skips a table, and a page that was not overwritten, must not be called verified."""
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open(tmp_path / "memory.db") as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        monkeypatch.setitem(memkit.govern.forget.ERASE_QUERIES, "revision", "select :ids")
+        receipt = kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        assert not receipt.verified and {copy.place: copy.after for copy in receipt.copies}["revision"] == 1
+
+
+def test_freed_pages_that_kept_the_words_are_cleaned(tmp_path: Path) -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    path = tmp_path / "memory.db"
+    with memkit.open(path) as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        careless = sqlite3.connect(path)
+        careless.executescript(f"pragma secure_delete=off; create table scrap (t); insert into scrap values ('{words}'); delete from scrap;")
+        careless.close()
+        assert grep(tmp_path, words) == 2
+        receipt = kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        assert receipt.verified and grep(tmp_path, words) == 0
+
+
+def test_a_wrong_revision_forgets_nothing() -> None:
+    with memkit.open() as kit:
+        kit.remember("k", "a value that stays", scope=SHOP)
+        with pytest.raises(memkit.Conflict):
+            kit.forget("k", scope=SHOP, expected=2, reason="asked")
+        assert kit.current("k", scope=SHOP) is not None and [event.op for event in kit.events(scope=SHOP)] == ["ADD"]
+
+
+def test_while_another_process_reads_forget_waits_then_says_busy_with_nothing_changed(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    reader = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); c.execute('begin');"
+        "c.execute('select count(*) from revision').fetchall(); print('reading', flush=True); sys.stdin.readline()"
+    )
+    with memkit.open(path) as kit:
+        kit.remember("k", "the ferry leaves at nine", scope=SHOP)
+        kit.db.wait = 0.5
+        with subprocess.Popen([sys.executable, "-c", reader, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout is not None and other.stdin is not None and other.stdout.readline() == "reading\n"
+            with pytest.raises(memkit.Busy, match="nothing was changed"):
+                kit.forget("k", scope=SHOP, expected=1, reason="asked")
+            memory = kit.current("k", scope=SHOP)
+            assert memory is not None and memory.content == "the ferry leaves at nine" and len(kit.events(scope=SHOP)) == 1
+            other.stdin.write("\n")
+            other.stdin.close()
+        assert kit.forget("k", scope=SHOP, expected=1, reason="asked").verified and grep(tmp_path, "ferry leaves") == 0
+
+
+def test_a_six_digit_code_cannot_be_found_from_an_exported_receipt() -> None:
+    with memkit.open() as kit:
+        kit.remember("code", "493817", scope=SHOP)
+        exported = kit.forget("code", scope=SHOP, expected=1, reason="asked").to_json()
+    assert "493817" not in exported
+    plain = {hashlib.sha256(f"{code:06}".encode()).hexdigest() for code in range(1_000_000)}
+    assert hashlib.sha256(b"493817").hexdigest() in plain and not any(digest in exported for digest in plain)
+    name = '["local", "workspace=shop", "code", "%06d"]'  # what is digested, had it been without a key or with an empty one
+    assert not any(hashlib.sha256((name % code).encode()).hexdigest() in exported for code in range(0, 1_000_000, 7))
+    assert hmac.new(b"", (name % 493817).encode(), hashlib.sha256).hexdigest() not in exported
+
+
+def test_forgetting_takes_an_exact_key_never_a_similar_one() -> None:
+    with memkit.open() as kit:
+        for key in ("TKT-100", "TKT-1000"):
+            kit.remember(key, f"about {key}", scope=SHOP)
+        kit.forget("TKT-100", scope=SHOP, expected=1, reason="asked")
+        assert kit.current("TKT-1000", scope=SHOP) is not None
+        with pytest.raises(memkit.NotFound, match="lists the keys"):
+            kit.forget("TKT", scope=SHOP, expected=0, reason="asked")
+
+
+def test_a_plan_that_pieces_cover_the_whole_of_a_short_text() -> None:
+    for size in (1, 31, 32, 33, 64, 100, 1_000, 40_000):
+        found = [piece for piece in sweep.pieces("a" * size) if b"\0" not in piece]
+        assert len(found) <= sweep.MOST_PIECES + 1 and all(len(piece) <= sweep.PIECE for piece in found)
+    text = "".join(random.Random(1).choices("abcdef", k=200))
+    assert text.encode()[:32] in sweep.pieces(text) and text.encode()[-32:] in sweep.pieces(text)

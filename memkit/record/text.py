@@ -1,0 +1,158 @@
+"""Fold, normalise and count text: the one place where a string is made comparable.
+
+`fold` undoes disguises that do not change what a reader sees (width, compatibility forms, invisible characters) and can say where each
+character came from. `normalise` goes further, to a value that is only good for comparing. `count_tokens` estimates length for budgets.
+Left out: stemming and splitting into terms (`read/analyze.py`), and any judgement of what the text says.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+MAX_MARKS = 30  # the Stream-Safe Text Format of Unicode Standard Annex 15; canonical ordering is quadratic in longer runs
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+_COMPOSING = (range(0x1161, 0x1200), range(0x16D63, 0x16D6B))  # letters, not marks, that still compose with what stands before them
+
+_ASCII_TOKEN = re.compile(r"[A-Za-z]{1,4}|[0-9]|[!-/:-@\[-`{-~]|[ \t]{2,}|[\n\r]+|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_BMP = re.compile(r"[\x80-\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Folded text, and for each of its characters where the original character (or cluster) starts and ends."""
+
+    text: str
+    offsets: Sequence[int]
+    ends: Sequence[int]
+
+    def original_span(self, start: int, end: int) -> tuple[int, int]:
+        """Map a span of the folded text to the smallest span of the original that holds it.
+
+        >>> fold("x\\u200b\\uff21y").original_span(1, 2)
+        (2, 3)
+        """
+        if start >= end:
+            at = self.offsets[start] if start < len(self.offsets) else (self.ends[-1] if self.ends else 0)
+            return at, at
+        return self.offsets[start], self.ends[end - 1]
+
+
+def fold(text: str) -> Folded:
+    """Fold `text` to NFKC without invisible characters, in linear time, keeping the way back.
+
+    Full-width and other compatibility forms become plain ones; format, tag, variation and control characters go (tab and line ends
+    stay); more than 30 marks on one letter are cut. The result equals `unicodedata.normalize("NFKC", ...)` of what is left.
+
+    >>> fold("\\uff50a\\u200bss").text
+    'pass'
+    """
+    if text.isascii() and not _CONTROL.search(text):
+        return Folded(text, range(len(text)), range(1, len(text) + 1))
+    alphabet = set(text)
+    roles = {char: _role(char) for char in alphabet}
+    forms = {char: _nfkc(char) for char in alphabet}
+    if not any(roles.values()) and all(len(form) == 1 for form in forms.values()):
+        return Folded("".join([forms[char] for char in text]), range(len(text)), range(1, len(text) + 1))
+    return _fold_clusters(text, roles, forms)
+
+
+def _fold_clusters(text: str, roles: dict[str, str], forms: dict[str, str]) -> Folded:
+    """Fold character by character, together with the marks and invisible characters that follow one."""
+    parts: list[str] = []
+    offsets: list[int] = []
+    ends: list[int] = []
+    starts = [at for at, char in enumerate(text) if not at or not roles[char]]
+    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
+        first, last, form = start, stop, forms[text[start]]
+        if stop - start > 1 or roles[text[start]]:
+            kept = [at for at in range(start, stop) if roles[text[at]] != "drop"][: MAX_MARKS + 1]
+            if not kept:
+                continue
+            first, last = kept[0], kept[-1] + 1
+            form = "".join([c for c in _nfkc("".join([text[at] for at in kept])) if _role(c) != "drop"])
+        parts.append(form)
+        offsets.extend([first] * len(form))
+        ends.extend([last] * len(form))
+    return Folded("".join(parts), offsets, ends)
+
+
+@lru_cache(maxsize=4096)
+def _nfkc(cluster: str) -> str:
+    return unicodedata.normalize("NFKC", cluster)
+
+
+@lru_cache(maxsize=4096)
+def _role(char: str) -> str:
+    """Say whether a character is invisible ("drop"), may join the one before it ("join"), or stands alone ("")."""
+    if char in "\t\n\r":
+        return ""
+    if char in _INVISIBLE or unicodedata.category(char) in ("Cf", "Cc"):
+        return "drop"
+    first = unicodedata.normalize("NFKD", char)[0]
+    if unicodedata.category(first)[0] == "M" or any(ord(first) in span for span in _COMPOSING):
+        return "join"
+    return ""
+
+
+@cache
+def _look_alikes() -> tuple[dict[int, str], dict[int, str]]:
+    """Read the table of look-alikes: all of them, and the small forms of each as `casefold` leaves them."""
+    lines = Path(__file__).with_name("confusables.txt").read_text(encoding="utf-8").split("\n")
+    rows = [line.split() for line in lines if line and not line.startswith("#")]
+    exact = {ord(char): latin for latin, chars in rows for char in chars}
+    folded = {ord(char.casefold()): latin.casefold() for latin, chars in rows for char in chars if len(char.casefold()) == 1}
+    return exact, {**folded, **{code: latin.casefold() for code, latin in exact.items() if chr(code) == chr(code).casefold()}}
+
+
+def latinise(text: str) -> str:
+    """Replace each look-alike letter by its Latin twin, one for one, so that positions stay.
+
+    >>> latinise("g\\u04bbp_")
+    'ghp_'
+    """
+    return text if text.isascii() else text.translate(_look_alikes()[0])
+
+
+def normalise(value: str) -> str:
+    """Reduce `value` to what two disguises of it share: the key of tombstones and of duplicate detection.
+
+    Folded, case-folded, look-alike letters replaced by Latin ones, all white space removed. Digits and punctuation stay, accents stay.
+    It is idempotent, because it repeats until nothing changes. Not for showing: "\\u0441o" and "co" are one.
+
+    >>> normalise("  TKT\\u2010100 is \\uff2f\\u039aAY ")
+    'tkt-100isokay'
+    """
+    if value.isascii() and not _CONTROL.search(value):
+        return "".join(value.lower().split())
+    mixed = any(c.isascii() and c.isalpha() for c in value)
+    before, now = value, fold(value).text
+    now = latinise(now) if mixed else now
+    while now != before:
+        before = now
+        now = "".join(fold(now.casefold()).text.translate(_look_alikes()[1]).split())
+    return now
+
+
+def count_tokens(text: str) -> int:
+    """Estimate the tokens of `text`, deliberately high, without a model.
+
+    The rule: each started group of four ASCII letters, each digit, each ASCII punctuation or control character, each run of line ends
+    and each run of two or more blanks is 1 (a single blank is free, as it joins its word); any other character is 2, and 4 outside the
+    basic plane. "" is 0, and text never costs less for being part of a longer one.
+
+    >>> count_tokens("Retry twice, then stop."), count_tokens("重试两次")
+    (8, 8)
+    """
+    ascii_part = len(_ASCII_TOKEN.findall(text))
+    if text.isascii():
+        return ascii_part
+    near = len(_BMP.findall(text))
+    far = len(text) - len(re.findall(r"[\x00-\x7f]", text)) - near
+    return ascii_part + 2 * near + 4 * far

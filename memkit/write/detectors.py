@@ -1,0 +1,95 @@
+"""The table of what must never be written down, and how it is run over a text that is already folded.
+
+A pattern is compiled and tried only when one of its words, or enough digits, occur in the text: an ordinary sentence costs a few dozen
+substring tests. Left out: folding and masking (`redact.py`), secrets known only by the name before them (`named.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from memkit.write.checks import CHECKS
+
+_DIGIT = re.compile(r"[0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """One line of the table: a kind, the words or digits that must occur, the pattern, and a check of what it matched."""
+
+    kind: str
+    near: tuple[str, ...]
+    digits: int
+    pattern: str
+    check: Callable[[str], bool] | None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield what to mask: the groups named `secret...` where there are any, else the whole match."""
+        for match in _compiled(self.pattern).finditer(text):
+            for group in _secret_groups(self.pattern):
+                start, end = match.span(group)
+                if start >= 0 and self.accepts(text[start:end]):
+                    yield start, end, self.kind
+
+    def accepts(self, value: str) -> bool:
+        """Apply the named check, or else turn down placeholders such as `ghp_xxxxxxxx`."""
+        if self.check:
+            return self.check(value)
+        return len(set(value[-12:])) > 2 and not value.endswith("EXAMPLE")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.DOTALL)
+
+
+@cache
+def _secret_groups(pattern: str) -> tuple[str | int, ...]:
+    return tuple(name for name in _compiled(pattern).groupindex if name.startswith("secret")) or (0,)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The detectors in order of the file, which of them each word calls for, and the words that announce a secret (see `named.py`)."""
+
+    detectors: tuple[Detector, ...]
+    by_word: dict[str, tuple[int, ...]]
+    by_digits: tuple[tuple[int, int], ...]
+    names: dict[str, tuple[str, ...]]
+
+
+@cache
+def table() -> Table:
+    """Read the table once, at first use."""
+    raw = tomllib.loads(Path(__file__).with_name("detectors.toml").read_text(encoding="utf-8"))
+    detectors = tuple(_detector(kind, row, section) for section in ("token", "identity") for kind, row in raw[section].items())
+    by_word: dict[str, tuple[int, ...]] = {}
+    for number, detector in enumerate(detectors):
+        for word in detector.near:
+            by_word[word] = (*by_word.get(word, ()), number)
+    by_digits = tuple((d.digits, n) for n, d in enumerate(detectors) if not d.near)
+    return Table(detectors, by_word, by_digits, {family: tuple(words) for family, words in raw["assignment"].items()})
+
+
+def _detector(kind: str, row: dict[str, object], section: str) -> Detector:
+    find, near, digits = str(row["find"]), row.get("near", []), row.get("digits", 0)
+    edge = r"(?<![A-Za-z0-9])" if section == "token" and row.get("left", True) else ""
+    check = CHECKS[str(row["check"])] if "check" in row else None
+    words = tuple(str(word) for word in near) if isinstance(near, list) else ()
+    return Detector(kind, words, digits if isinstance(digits, int) else 0, f"{edge}(?:{find})" if edge else find, check)
+
+
+def detect(text: str, lower: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, kind) for every detector that finds something in folded `text`; `lower` is the same in lower case."""
+    known = table()
+    wanted = {number for word, numbers in known.by_word.items() if word in lower for number in numbers}
+    digits = len(_DIGIT.findall(text))
+    wanted.update(number for least, number in known.by_digits if digits >= least)
+    for number in sorted(wanted):
+        if digits >= known.detectors[number].digits:
+            yield from known.detectors[number].spans(text)

@@ -11,10 +11,11 @@ and "do not use npm" must not look alike.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
+
+from memkit.record.text import fold
 
 LONGEST = 128  # characters of one term; what is longer is cut, so an over-long word stands for all that begin alike
 
@@ -40,10 +41,6 @@ _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064
 _WORD = rf"[^\W_{_UNSPACED}]++(?:[{_MARKS}]++[^\W_{_UNSPACED}]*+)*+"
 _TOKEN = re.compile(rf"({_WORD}(?:_{{0,2}}[-._/\\@]_{{0,2}}{_WORD})*+)|([{_UNSPACED}]++)")
 
-_INVISIBLE = re.compile(
-    "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]+"
-)
-_LONG_GAP = re.compile(r"(\W{32})\W+")
 
 # Where an identifier comes apart, widest cut first: path and address, version mark, dots, snake and kebab, camelCase and digits.
 _CUTS = (
@@ -74,7 +71,7 @@ def analyze(text: str) -> list[str]:
     ([], [], [])
     """
     terms: list[str] = []
-    for token, run in _TOKEN.findall(_fold(text)):
+    for token, run in _TOKEN.findall(fold(text).text):
         if run:
             terms.extend(_grams(run))
         elif len(token) <= LONGEST:
@@ -92,18 +89,6 @@ def forget_cached() -> None:
     0
     """
     _cached_terms.cache_clear()
-
-
-def _fold(text: str) -> str:
-    """Bring look-alike spellings together (NFKC) and drop what cannot be seen; case is kept, because camelCase needs it.
-
-    >>> _fold("ｐｎｐｍ\u200b ①")
-    'pnpm 1'
-    """
-    if text.isascii():
-        return text
-    # Subtle: NFKC sorts a run of combining marks in quadratic time, so no run of non-letters longer than 32 may reach it.
-    return unicodedata.normalize("NFKC", _LONG_GAP.sub(r"\1 ", _INVISIBLE.sub("", text)))
 
 
 @lru_cache(maxsize=16_384)

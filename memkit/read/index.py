@@ -12,17 +12,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum, log, sqrt
+from typing import NamedTuple
 
 from memkit.read.analyze import analyze
 
 VISIBLE_SETS = 8  # for how many sets of partitions one partition remembers the norms of its documents
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A document found: its cosine with the query (0 to 1), and what each term gave to it, most first; `parts` add up to `score`."""
+class Scored(NamedTuple):
+    """A document found: its cosine with the query (0 to 1), and what each term gave to it, in order of terms; `parts` add up to `score`."""
 
     id: str
     score: float
@@ -102,33 +101,34 @@ class Partition:
         self.stamp = object()
 
 
-class Weights:
-    """How much a term says, seen from the given partitions together: `idf(t) = ln((1 + n) / (1 + df)) + 1`. Made for one search.
+class Weights(dict[str, float]):
+    """How much each term says, seen from the given partitions together: `ln((1 + n) / (1 + df)) + 1`, worked out when first asked for.
+
+    1 for a term that every visible document has, more for a rarer one. Made for one search, because every change moves it.
 
     >>> here = Partition()
     >>> here.put("m1", "cache"); here.put("m2", "cache timeout")
-    >>> [round(Weights([here]).idf(term), 4) for term in ("cach", "timeout")]
-    [1.0, 1.4055]
+    >>> weights = Weights([here])
+    >>> round(weights["cach"], 4), round(weights["timeout"], 4)
+    (1.0, 1.4055)
     """
 
     def __init__(self, partitions: Sequence[Partition]) -> None:
+        super().__init__()
         self.partitions = partitions
         self.documents = sum(len(partition) for partition in partitions)
-        self._idf: dict[str, float] = {}
+
+    def __missing__(self, term: str) -> float:
+        self[term] = idf = log((1 + self.documents) / (1 + self.df(term))) + 1
+        return idf
 
     def df(self, term: str) -> int:
         """Return in how many of the visible documents the term occurs."""
-        return sum(partition.df(term) for partition in self.partitions)
-
-    def idf(self, term: str) -> float:
-        """Return the smoothed inverse document frequency: 1 for a term that every visible document has, more for a rarer one."""
-        if term not in self._idf:
-            self._idf[term] = log((1 + self.documents) / (1 + self.df(term))) + 1
-        return self._idf[term]
+        return sum([len(partition._postings.get(term, ())) for partition in self.partitions])  # the hot line after a change
 
     def norm(self, counts: Mapping[str, int]) -> float:
         """Return the Euclidean length of a document or query; `fsum` makes it independent of the order of its terms."""
-        return sqrt(fsum((count * self.idf(term)) ** 2 for term, count in counts.items()))
+        return sqrt(fsum([(weight := count * self[term]) * weight for term, count in counts.items()]))
 
 
 def search(partitions: Sequence[Partition], query: str) -> list[Scored]:
@@ -142,14 +142,14 @@ def search(partitions: Sequence[Partition], query: str) -> list[Scored]:
     >>> [(hit.id, round(hit.score, 3)) for hit in search([shop, mine], "What is the cache timeout?")]
     [('m2', 0.782), ('m3', 0.366)]
     >>> [(term, round(gain, 3)) for term, gain in search([shop, mine], "cache timeout")[0].parts]
-    [('timeout', 0.496), ('cach', 0.287)]
+    [('cach', 0.287), ('timeout', 0.496)]
     >>> search([shop], "what is it?")
     []
     """
     weights = Weights(partitions)
     counts = {term: count for term, count in Counter(analyze(query)).items() if weights.df(term)}
     length = weights.norm(counts)
-    wanted = {term: count * weights.idf(term) ** 2 / length for term, count in counts.items()}
+    wanted = {term: counts[term] * weights[term] ** 2 / length for term in sorted(counts)}
     visible = frozenset(partition.stamp for partition in partitions)
     hits = [hit for partition in partitions for hit in _score(partition, wanted, weights, partition.norms(visible))]
     return sorted(hits, key=lambda hit: (-round(hit.score, 12), hit.id))
@@ -163,5 +163,5 @@ def _score(partition: Partition, wanted: Mapping[str, float], weights: Weights, 
             touched[id].append((term, count * gain))
     for id, gains in touched.items():
         norm = norms.get(id) or norms.setdefault(id, weights.norm(partition.counts(id)))
-        parts = sorted(((term, gain / norm) for term, gain in gains), key=lambda part: (-part[1], part[0]))
-        yield Scored(id, fsum(gain for _, gain in parts), tuple(parts))
+        parts = tuple([(term, gain / norm) for term, gain in gains])
+        yield Scored(id, fsum([gain for _, gain in parts]), parts)

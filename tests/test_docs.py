@@ -41,12 +41,14 @@ def test_the_python_blocks_of_readme_run_in_order():
     blocks = fences("python")
     assert len(blocks) >= 4
     namespace: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), namespace)
+    for number, block in enumerate(blocks, 1):
+        exec(compile(block, f"<README block {number}>", "exec"), namespace)
 
 
 def test_the_examples_of_readme_give_what_is_printed():
-    assert doctest.testfile(str(ROOT / "README.md"), module_relative=False).failed == 0
+    done = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert (done.failed, done.attempted) == (0, README.count("\n>>> "))
+    assert done.attempted > 0
 
 
 def test_readme_lists_exactly_the_modules_of_the_package():

@@ -1,0 +1,48 @@
+"""`import memkit` is light: it brings in nothing that a lesson may never need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = ("sklearn", "numpy", "scipy", "ipywidgets", "IPython", "jupyterlab", "watchfiles")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return which heavy packages a fresh Python has loaded after `statement`."""
+    probe = f"{statement}\nimport sys\nprint(*({HEAVY!r} & sys.modules.keys()))".replace(f"{HEAVY!r}", f"set({HEAVY!r})")
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
+    return set(done.stdout.split())
+
+
+def seconds(statement: str, *, tries: int = 5) -> float:
+    """Return the fastest of some fresh starts of Python with `statement`."""
+
+    def once() -> float:
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-c", statement], cwd=ROOT, check=True)
+        return time.perf_counter() - begin
+
+    return min(once() for _ in range(tries))
+
+
+def test_import_memkit_loads_nothing_heavy():
+    assert loaded_by("import memkit") == set()
+
+
+def test_the_heavy_packages_are_there_and_would_be_seen():
+    assert [name for name in HEAVY if find_spec(name) is None] == []
+    assert loaded_by("import ipywidgets, sklearn") >= {"ipywidgets", "IPython", "sklearn", "numpy", "scipy"}
+
+
+def test_the_time_of_import_is_shown_beside_that_of_sqlite_utils(capsys):
+    bare, ours, theirs = (seconds(statement) for statement in ("pass", "import memkit", "import sqlite_utils"))
+    with capsys.disabled():
+        print(
+            f"\nimport memkit {ours - bare:.3f} s, import sqlite_utils {theirs - bare:.3f} s, ratio {(ours - bare) / (theirs - bare):.2f}"
+        )
+    assert min(bare, ours, theirs) > 0

@@ -1,0 +1,265 @@
+"""The signature widget: change a source, and watch exactly the memories that rested on it fall, each with its reason.
+
+Left the sources, right the memories with their verdicts, below what an agent would be given now. It follows the real files, and shows the
+memkit call it just made. Every verdict, reason and hit comes from the package. Not here: HTML (`desk_view.py`), the controls and their
+layout (`desk_controls.py`), who may edit (`desk_files.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import ipywidgets as widgets  # type: ignore[import-untyped]
+
+from memkit.errors import NotFound, Refused
+from memkit.kit import Kit
+from memkit.lab.watch import Watcher, watch
+from memkit.read.recall import Recall
+from memkit.record.model import Check, Memory, Outcome
+from memkit.record.scope import Scope
+from memkit.record.sources import Folder
+from memkit.widgets import desk_view as view
+from memkit.widgets.desk_controls import Controls
+from memkit.widgets.desk_files import Editor, Shown, editor_of, show
+from memkit.widgets.markup import STATIC
+from memkit.widgets.panel import Panel
+
+
+class SourceDesk(Panel):
+    """A desk over an open kit.
+
+    `scopes` are the environments to choose from, by the name of the variable that holds each. `workspace` is a lesson's private copy
+    (`memkit.lab.workspace.Workspace`), to be edited; a kit over a dict of texts is edited in place; any other folder is only read, and
+    followed. `files` are the sources to choose from, by default all of them (of a learner's own folder: those that are cited).
+
+    Raises Refused for no scope, or for a workspace that is not the folder the kit reads.
+    """
+
+    def __init__(
+        self,
+        kit: Kit,
+        scopes: Mapping[str, Scope],
+        *,
+        workspace: Editor | None = None,
+        files: Sequence[str] | None = None,
+        query: str = "",
+        budget: int = 200,
+        name: str = "desk",
+        watch: bool = True,
+    ) -> None:
+        if not scopes:
+            raise Refused(
+                "NO_SCOPE", "scopes is empty; pass at least one, for instance {'prod': memkit.Scope(workspace='shop', env='prod')}"
+            )
+        editor = editor_of(kit.sources, workspace)
+        super().__init__(name)
+        self.kit, self.scopes, self.editor = kit, dict(scopes), editor
+        self.label, self.query, self.budget = next(iter(self.scopes)), query, budget
+        self.status, self._files, self._watcher = "", files, None
+        self._first_names = self._names()
+        self.file = self._first_names[0] if self._first_names else ""
+        self._seen: dict[str, Shown] = {}
+        self._checks: tuple[Check, ...] = ()
+        self._recall: Recall | None = None
+        self.controls = Controls(self.scopes, editable=editor is not None)
+        self._connect()
+        self.children = self.controls.children(self.error_area, self.call_area)
+        self._update("")
+        if watch:
+            self._watcher = self._watch()
+
+    # --- what a person does, as calls
+
+    @property
+    def scope(self) -> Scope:
+        """Return the scope of the chosen environment."""
+        return self.scopes[self.label]
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Return the verdict of each memory visible now, by key."""
+        return {check.memory.key: check.verdict.value for check in self._checks}  # of one key in two scopes: the narrower, which is later
+
+    @property
+    def watching(self) -> bool:
+        """Say whether the desk follows the files on disk."""
+        return self._watcher is not None and self._watcher.running
+
+    def choose(self, name: str) -> None:
+        """Show another source."""
+        self.file = name
+        self._update("")
+
+    def edit(self, name: str, text: str) -> None:
+        """Write a source, and check again."""
+        self._editor().write(name, text)
+        self._update(f"You changed {name}.")
+
+    def delete(self, name: str) -> None:
+        """Remove a source, and check again."""
+        self._editor().delete(name)
+        self._update(f"You deleted {name}.")
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a source another name, and check again."""
+        self._editor().rename(old, new)
+        if self.file == old:
+            self.file = new
+        self._update(f"You renamed {old} to {new}.")
+
+    def restore(self, name: str | None = None) -> None:
+        """Bring one source back, or all of them, and check again."""
+        self._editor().restore(name)
+        if name is None and self.file not in self._names():
+            self.file = self._first_names[0]
+        self._update(f"You restored {name or 'all sources'}.")
+
+    def switch(self, label: str) -> None:
+        """Look from another environment."""
+        if label not in self.scopes:
+            raise NotFound(f"there is no environment {label!r}; there are: {', '.join(self.scopes)}")
+        self.label, self._checks = label, ()
+        self._update(f"You look from {label}: only what applies there is visible.")
+
+    def ask(self, query: str, budget: int | None = None) -> Recall | None:
+        """Recall within a budget of tokens; an empty query asks nothing."""
+        self.query, self.budget = query, self.budget if budget is None else budget
+        self._update(self.status, compare=False)
+        return self._recall
+
+    def relearn(self, key: str, content: str, cite: str | Sequence[str] | None = None) -> Outcome:
+        """Learn a key anew from its source as it is now, on top of the revision shown; `cite` is where it stands, by default as before."""
+        memory = self._memory(key)
+        key = memory.key
+        cites = [cite] if isinstance(cite, str) else list(cite or (piece.cite for piece in memory.evidence))
+        scope = self._scope_of(memory)
+        shown = cites[0] if len(cites) == 1 else cites
+        call = (
+            f"kit.learn({key!r}, {content!r}, scope={self._scope_code(scope)}, cite={shown!r}, "
+            f"expected={memory.revision}, kind={memory.kind.value!r})"
+        )
+        outcome = self.kit.learn(key, content, scope=scope, cite=cites, expected=memory.revision, kind=memory.kind)
+        self._update(f"{key} is now revision {outcome.memory.revision if outcome.memory else 0}: {outcome.reason}, {outcome.why}.", call)
+        return outcome
+
+    def refresh(self) -> None:
+        """Read the sources again and check; the desk does so by itself when a file changes."""
+        self._update("")
+
+    # --- showing
+
+    def _update(self, cause: str, *calls: str, compare: bool = True) -> None:
+        """Ask the package again and show what it answers."""
+        before = self._checks
+        self._checks = tuple(sorted(self.kit.check(scope=self.scope), key=_place))
+        self._recall = self.kit.recall(self.query, scope=self.scope, budget=self.budget) if self.query.strip() else None
+        self._seen = {name: show(self.kit.sources, name) for name in self._names()}
+        if compare:
+            self.status = f"{cause} {view.what_changed(before, self._checks)}".strip()
+        self.show_call(*calls, *self._calls())
+        with self.quietly():
+            self.controls.fill(self._state(), list(self._seen), [check for check in self._checks if not check.verdict.holds], self._seen)
+
+    def _state(self) -> view.Desk:
+        shown = self._seen.get(self.file, Shown("", "There is no source to show.", gone=True))
+        histories = {check.memory.id: self._history(check.memory) for check in self._checks if check.memory.revision > 1}
+        return view.Desk(self.label, self.file, shown.text, shown.problem, self.status, self._checks, histories, self._recall, self.call)
+
+    def snapshot(self) -> str:
+        """Return the static HTML view."""
+        return view.page(self._state(), STATIC)
+
+    def as_text(self) -> str:
+        """Return the plain text view."""
+        return view.as_text(self._state())
+
+    def _calls(self) -> list[str]:
+        scope = self._scope_code(self.scope)
+        asked = [f"kit.recall({self.query!r}, scope={scope}, budget={self.budget})"] if self._recall else []
+        return [f"kit.check(scope={scope})", *asked]
+
+    def _scope_code(self, scope: Scope) -> str:
+        """Return the name under which the learner knows a scope, else how to write it."""
+        known = next((label for label, other in self.scopes.items() if other == scope and label.isidentifier()), None)
+        named = {name: value for name, value in scope.dimensions(self.kit.principal).items() if name != "user"}
+        parts = [f"{name}={value!r}" for name, value in named.items()] + ["user=True"] * scope.user
+        return known or f"memkit.Scope({', '.join(parts)})"
+
+    # --- finding
+
+    def _names(self) -> list[str]:
+        """Return the sources to choose from: those given or all, those at first, and those that are cited."""
+        default = self.kit.sources.names() if self.editor is not None else []
+        listed = set(default if self._files is None else self._files)
+        cited = {piece.source for scope in self.scopes.values() for check in self.kit.check(scope=scope) for piece in check.memory.evidence}
+        return sorted(listed | cited | set(getattr(self, "_first_names", ())))
+
+    def _editor(self) -> Editor:
+        if self.editor is None:
+            raise Refused(
+                "READ_ONLY", "these sources are your own folder, which is never written; edit them in JupyterLab, the desk follows"
+            )
+        return self.editor
+
+    def _memory(self, key: str) -> Memory:
+        found = [check.memory for check in self._checks if key in (check.memory.key, check.memory.id)]
+        if not found:
+            raise NotFound(f"there is no memory {key!r} in this environment; there are: {', '.join(self.verdicts)}")
+        return found[-1]
+
+    def _scope_of(self, memory: Memory) -> Scope:
+        named = memory.dimensions
+        return Scope(user="user" in named, **{name: value for name, value in named.items() if name != "user"})
+
+    def _history(self, memory: Memory) -> list[Memory]:
+        return self.kit.history(memory.key, scope=self._scope_of(memory))
+
+    # --- living
+
+    def _watch(self) -> Watcher | None:
+        if not isinstance(self.kit.sources, Folder):
+            return None
+        try:
+            return watch(self.kit.sources.root, lambda names: self.guard(self._nudged))
+        except Refused as error:
+            self.controls.say(f"The desk does not follow the files by itself: {error}")
+            return None
+
+    def _nudged(self) -> None:
+        """Look whether what is on the disk is still what is shown; the desk's own writes are."""
+        changed = [name for name in self._names() if show(self.kit.sources, name) != self._seen.get(name)]
+        if changed:
+            self._update(f"Changed outside this widget: {', '.join(changed)}. The text shown is the disk's.")
+
+    def close(self) -> None:
+        """Stop following the files and close the widget."""
+        if self._watcher is not None:
+            self._watcher.stop()
+        super().close()
+
+    def _connect(self) -> None:
+        c = self.controls
+        self.on_value(c.environment, lambda label: self.switch(str(label)))
+        self.on_value(c.chooser, lambda name: self.choose(str(name)))
+        self.on_value(c.text, lambda text: self.edit(self.file, str(text)))
+        self.on_value(c.query, lambda query: self.ask(str(query)))
+        self.on_value(c.budget, lambda budget: self.ask(self.query, budget if isinstance(budget, int) else 0))
+        self.on_value(c.fallen, lambda _: self._draft())
+        clicks: list[tuple[widgets.Button, Callable[[], object]]] = [
+            (c.restore_one, lambda: self.restore(self.file)),
+            (c.restore_all, self.restore),
+            (c.delete, lambda: self.delete(self.file)),
+            (c.rename, lambda: self.rename(self.file, c.new_name.value)),
+            (c.relearn, lambda: self.relearn(c.fallen.value, c.content.value, c.cites())),
+        ]
+        for button, action in clicks:
+            self.on_click(button, action)
+
+    def _draft(self) -> None:
+        with self.quietly():
+            self.controls.draft([check for check in self._checks if not check.verdict.holds])
+
+
+def _place(check: Check) -> tuple[str, int, str]:
+    """Order by key, which stays when a new revision is written; then wider scopes first."""
+    return check.memory.key, len(check.memory.dimensions), check.memory.scope

@@ -1,0 +1,145 @@
+"""The controls of a source desk and where they stand: two columns where there is room, one where there is not.
+
+Stock ipywidgets only. Every control has a description or a tooltip, and can be reached by keyboard. Not here: what a control does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import ipywidgets as widgets  # type: ignore[import-untyped]
+
+from memkit.record.model import Check
+from memkit.widgets import desk_view as view
+from memkit.widgets.desk_files import Shown
+from memkit.widgets.markup import LIVE, esc
+
+
+class Controls:
+    """All controls of one desk. `fill` shows a state; nothing here reacts to a person."""
+
+    def __init__(self, labels: Iterable[str], *, editable: bool) -> None:
+        self.editable = editable
+        self.environment = widgets.ToggleButtons(
+            options=list(labels), description="Environment", tooltips=[f"look from {x}" for x in labels]
+        )
+        self.status, self.note, self.recalled, self.problem = widgets.HTML(), widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self.chooser = widgets.Dropdown(description="Source", tooltip="the source to look at", layout=_full())
+        self.text = widgets.Textarea(
+            rows=16, continuous_update=True, disabled=not editable, tooltip="the source's text", layout=_full(), placeholder="(empty)"
+        )
+        self.restore_one = _button("Restore this", "undo", "bring this source back to what it was at first")
+        self.restore_all = _button("Restore all", "refresh", "bring every source back")
+        self.delete = _button("Delete", "trash", "remove this source")
+        self.new_name = widgets.Text(placeholder="new name", tooltip="the new name of this source", layout=_grow("8em"))
+        self.rename = _button("Rename", "i-cursor", "give this source the name typed beside")
+        self.cards = widgets.VBox()
+        self._cards: dict[str, widgets.HTML] = {}
+        self.query = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=_grow("14em"))
+        self.budget = widgets.BoundedIntText(
+            description="Budget", min=0, max=100_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
+        )
+        self.fallen = widgets.Dropdown(description="Fallen", tooltip="the fallen memory to learn anew", layout=_full())
+        self.content = widgets.Textarea(description="Says now", rows=2, tooltip="the new content; correct the draft", layout=_full())
+        self.cite = widgets.Textarea(description="Rests on", rows=1, tooltip="one citation a line", layout=_full())
+        self.relearn = _button("Re-learn from the source as it is now", "check", "a new revision; the old one is superseded")
+        self.repair = widgets.VBox([_title("Learn anew what fell"), self.fallen, self.content, self.cite, self.relearn])
+
+    def children(self, error: widgets.HTML, call: widgets.HTML) -> tuple[widgets.Widget, ...]:
+        """Return the rows of the desk, top to bottom."""
+        edit = [
+            widgets.HBox([self.restore_one, self.restore_all, self.delete], layout=_wrap()),
+            widgets.HBox([self.new_name, self.rename], layout=_wrap()),
+        ]
+        explained = f'<details><summary style="{LIVE.quiet}">Why does JupyterLab\'s editor ask “Revert or Overwrite”?</summary>'
+        explained += f'<div style="{LIVE.quiet}">{esc(view.EDITOR_HELP)}</div></details>'
+        left = widgets.VBox(
+            [
+                _title("Sources"),
+                self.chooser,
+                self.problem,
+                self.text,
+                *(edit if self.editable else []),
+                self.note,
+                widgets.HTML(explained),
+            ],
+            layout=_column(),
+        )
+        right = widgets.VBox([_title("Memories"), self.cards, self.repair], layout=_column())
+        below = widgets.VBox(
+            [_title("What an agent would get now"), widgets.HBox([self.query, self.budget], layout=_wrap()), self.recalled]
+        )
+        columns = widgets.HBox([left, right], layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
+        top = [self.environment] if len(self.environment.options) > 1 else []
+        return (*top, self.status, error, columns, below, call)
+
+    def fill(self, state: view.Desk, names: Sequence[str], fallen: Sequence[Check], seen: Mapping[str, Shown]) -> None:
+        """Show a state. A control whose value is right already is not touched, so that a cursor stays where it is."""
+        self.environment.value = state.label
+        self.chooser.options = [(f"{name} (gone)" if seen[name].gone else name, name) for name in names]
+        self.chooser.value = state.file if state.file in names else None
+        self.text.value = state.text
+        self.text.disabled = not self.editable or bool(state.problem)
+        self.problem.value = f'<div style="{LIVE.quiet}">{esc(state.problem)}</div>' if state.problem else ""
+        self.status.value = view.status_line(state.status, state.checks, live=True)
+        self.query.value = state.recall.query if state.recall else self.query.value
+        self.recalled.value = view.recalled(state.recall, LIVE)
+        self._show_cards(state)
+        self._show_fallen(fallen)
+
+    def say(self, text: str) -> None:
+        """Show a line under the source."""
+        self.note.value = f'<div style="{LIVE.quiet}">{esc(text)}</div>'
+
+    def draft(self, fallen: Sequence[Check]) -> None:
+        """Propose what the chosen fallen memory could say now."""
+        for check in fallen:
+            if check.memory.id == self.fallen.value:
+                self.content.value = view.suggest(check)
+                self.cite.value = "\n".join(piece.cite for piece in check.memory.evidence)
+
+    def cites(self) -> list[str]:
+        """Return the citations as typed, one a line."""
+        return [line.strip() for line in self.cite.value.splitlines() if line.strip()]
+
+    def _show_cards(self, state: view.Desk) -> None:
+        """Redraw the cards that differ: the others keep their place, and a history that is open stays open."""
+        shown = {check.memory.id: check for check in state.checks}
+        for gone in self._cards.keys() - shown.keys():
+            self._cards.pop(gone).close()
+        for memory_id, check in shown.items():
+            self._cards.setdefault(memory_id, widgets.HTML()).value = view.card(check, state.histories.get(memory_id, ()), LIVE)
+        self.cards.children = tuple(self._cards[memory_id] for memory_id in shown)
+
+    def _show_fallen(self, fallen: Sequence[Check]) -> None:
+        options = [(f"{check.memory.key} ({', '.join(check.memory.dimensions.values())})", check.memory.id) for check in fallen]
+        ids = [memory_id for _, memory_id in options]
+        chosen = self.fallen.value if self.fallen.value in ids else None
+        self.fallen.options = options
+        self.fallen.value = chosen or (ids[0] if ids else None)
+        self.repair.layout.display = None if ids else "none"
+        self.draft(fallen)
+
+
+def _button(text: str, icon: str, tooltip: str) -> widgets.Button:
+    return widgets.Button(description=text, icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto"))
+
+
+def _title(text: str) -> widgets.HTML:
+    return widgets.HTML(f'<div style="{LIVE.text}font-weight:600;font-size:15px">{esc(text)}</div>')
+
+
+def _full() -> widgets.Layout:
+    return widgets.Layout(width="auto")
+
+
+def _grow(least: str) -> widgets.Layout:
+    return widgets.Layout(flex=f"1 1 {least}", width="auto", min_width=least)
+
+
+def _wrap() -> widgets.Layout:
+    return widgets.Layout(flex_flow="row wrap")
+
+
+def _column() -> widgets.Layout:
+    return widgets.Layout(flex="1 1 380px", min_width="0", margin="0 12px 0 0")

@@ -1,0 +1,145 @@
+"""What every widget of memkit has in common: a snapshot, an error in view, the call just made, and one life.
+
+A panel is shown as its live view, and beside it as a static HTML snapshot and as plain text, so that a page reads well without a kernel.
+Every callback goes through `guard`: an error is shown in the panel, and the panel stays usable. Running a cell again closes the panel
+the cell made before. Not here: anything a particular panel shows, or any decision; panels call the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from weakref import WeakValueDictionary
+
+import ipywidgets as widgets  # type: ignore[import-untyped]
+
+from memkit.widgets.markup import LIVE, Paint, esc
+from memkit.write.redact import redact
+
+_open: WeakValueDictionary[str, Panel] = WeakValueDictionary()
+
+
+def close_former(name: str) -> bool:
+    """Close the panel that was opened under this name, if there is one; say whether there was."""
+    former = _open.pop(name, None)
+    if former is not None:
+        former.close()
+    return former is not None
+
+
+class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A column of controls with an area for the error of the last callback and one for the memkit call it made.
+
+    `name` is what a later panel replaces it by. `error` is the text of the last error, empty after the next success; `failure` is the
+    exception itself; `call` is the code shown.
+    """
+
+    def __init__(self, name: str) -> None:
+        close_former(name)
+        super().__init__()
+        self.name, self.error, self.call = name, "", ""
+        self.failure: Exception | None = None
+        self._depth, self._quiet = 0, False
+        self.error_area = widgets.HTML()
+        self.call_area = widgets.HTML()
+        self.add_class("memkit-panel")
+        _open[name] = self
+
+    # --- what is shown where there is no kernel
+
+    def snapshot(self) -> str:
+        """Return the static HTML view: inline colours, no identifiers, no times."""
+        raise NotImplementedError
+
+    def as_text(self) -> str:
+        """Return the plain text view."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None, **kwargs: object) -> Mapping[str, object]:
+        bundle: dict[str, object] = dict(super()._repr_mimebundle_(include=include, exclude=exclude, **kwargs))
+        return bundle | {"text/plain": self.as_text(), "text/html": self.snapshot()}
+
+    # --- callbacks
+
+    def on_value(self, control: widgets.DOMWidget, action: Callable[[object], object]) -> None:
+        """Call `action` with the new value whenever a person changes a control; not when the panel itself does, inside `quietly`."""
+        control.observe(lambda change: self._quiet or self.guard(action, change["new"]), names="value")
+
+    def on_click(self, button: widgets.Button, action: Callable[[], object]) -> None:
+        """Call `action` when a button is pressed."""
+        button.on_click(lambda _: self.guard(action))
+
+    def guard(self, action: Callable[..., object], *arguments: object) -> bool:
+        """Run a callback; show its error in the panel, or clear the former one; say whether it succeeded.
+
+        Subtle: inside another guarded callback the error is passed on, so that the outer success cannot clear it.
+        """
+        if self._depth:
+            action(*arguments)
+            return True
+        self._depth += 1
+        try:
+            action(*arguments)
+        except Exception as error:
+            self.show_error(error)
+            return False
+        finally:
+            self._depth -= 1
+        self.show_error(None)
+        return True
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Set controls without their callbacks being called."""
+        before, self._quiet = self._quiet, True
+        try:
+            yield
+        finally:
+            self._quiet = before
+
+    def show_error(self, error: Exception | None) -> None:
+        """Show the type and the message of an error, secrets masked, or clear the area."""
+        self.failure = error
+        self.error = "" if error is None else f"{type(error).__name__}: {redact(str(error)).text}"
+        self.error_area.value = "" if error is None else alert(self.error)
+
+    def show_call(self, *lines: str) -> None:
+        """Show the memkit calls just made, as code that can be copied."""
+        self.call = "\n".join(lines)
+        self.call_area.value = code(self.call, LIVE)
+
+    # --- its end
+
+    def close(self) -> None:
+        """Close the panel and everything in it."""
+        if _open.get(self.name) is self:
+            del _open[self.name]
+        close_all(self.children)
+        super().close()
+
+
+def close_all(children: Sequence[widgets.Widget]) -> None:
+    """Close widgets, and what is in them first."""
+    for child in children:
+        close_all(getattr(child, "children", ()))
+        child.close()
+
+
+def alert(text: str) -> str:
+    """Return the live view of an error.
+
+    >>> "&lt;b&gt;" in alert("<b>")
+    True
+    """
+    style = "background:#fdecea;color:#7a1212;border-left:4px solid #b3261e;padding:6px 10px;overflow-wrap:anywhere"
+    return f'<div role="alert" style="{style}"><b>This did not work.</b> {esc(text)}<br>Nothing else changed; go on from here.</div>'
+
+
+def code(text: str, paint: Paint) -> str:
+    """Return code as a block; a click in the live view selects all of it."""
+    select = "user-select:all;" if paint is LIVE else ""
+    return (
+        f'<div style="{paint.quiet}">The memkit call just made:</div>'
+        f'<pre style="{paint.code}{select}margin:2px 0;padding:6px 10px;overflow:auto;white-space:pre-wrap" title="copy and paste it">'
+        f"{esc(text)}</pre>"
+    )

@@ -1,0 +1,95 @@
+"""The base panel: one guard, one life, and a view for pages without a kernel."""
+
+from __future__ import annotations
+
+import ipywidgets as widgets
+
+from memkit.widgets.panel import Panel, close_former
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class Counter(Panel):
+    """A panel that counts, and fails when it is told to."""
+
+    def __init__(self, name: str = "counter") -> None:
+        super().__init__(name)
+        self.count, self.fails = 0, False
+        self.button, self.number = widgets.Button(), widgets.IntText()
+        self.on_click(self.button, self.add)
+        self.on_value(self.number, self.take)
+        self.children = (self.button, self.number, self.error_area, self.call_area)
+
+    def add(self) -> None:
+        if self.fails:
+            raise ValueError("no <b>more</b> & no less")
+        self.count += 1
+        with self.quietly():
+            self.number.value = self.count
+
+    def take(self, value: object) -> None:
+        self.count = int(str(value))
+        if self.count > 5:
+            raise OverflowError("too many")
+
+    def snapshot(self) -> str:
+        return f"<p>{self.count}</p>"
+
+    def as_text(self) -> str:
+        return f"count {self.count}"
+
+
+def test_a_failing_callback_is_shown_and_the_next_success_clears_it():
+    panel = Counter()
+    panel.fails = True
+    panel.button.click()
+    assert panel.error == "ValueError: no <b>more</b> & no less"
+    assert isinstance(panel.failure, ValueError)
+    assert 'role="alert"' in panel.error_area.value
+    assert "ValueError: no &lt;b&gt;more&lt;/b&gt; &amp; no less" in panel.error_area.value
+    assert "<b>more" not in panel.error_area.value
+    panel.fails = False
+    panel.button.click()
+    assert (panel.error, panel.failure, panel.error_area.value, panel.count) == ("", None, "", 1)
+
+
+def test_a_control_set_quietly_calls_nothing_and_one_set_by_a_person_does():
+    panel = Counter()
+    panel.button.click()
+    assert panel.number.value == 1
+    panel.number.value = 4
+    assert panel.count == 4
+
+
+def test_an_error_inside_a_nested_callback_is_not_cleared_by_the_outer_one():
+    panel = Counter()
+    assert panel.guard(lambda: setattr(panel.number, "value", 9)) is False
+    assert panel.error == "OverflowError: too many"
+    assert panel.guard(lambda: setattr(panel.number, "value", 2)) is True
+    assert panel.error == ""
+
+
+def test_a_display_carries_the_live_view_the_snapshot_and_the_text():
+    panel = Counter()
+    bundle = panel._repr_mimebundle_()
+    assert bundle[VIEW]["model_id"] == panel.model_id
+    assert (bundle["text/html"], bundle["text/plain"]) == ("<p>0</p>", "count 0")
+
+
+def test_running_a_cell_again_closes_the_panel_it_made_and_no_other():
+    first, other = Counter("one"), Counter("two")
+    second = Counter("one")
+    assert first.comm is None
+    assert first.button.comm is None
+    assert other.comm is not None
+    assert second.comm is not None
+    assert close_former("one") is True
+    assert close_former("one") is False
+    assert second.comm is None
+
+
+def test_the_call_just_made_is_shown_as_text_that_can_be_copied():
+    panel = Counter()
+    panel.show_call("kit.check(scope=prod)", "kit.recall('<i>')")
+    assert panel.call == "kit.check(scope=prod)\nkit.recall('<i>')"
+    assert "kit.recall(&#x27;&lt;i&gt;&#x27;)" in panel.call_area.value

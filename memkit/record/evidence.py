@@ -153,7 +153,7 @@ def _places(evidence: Evidence, reading: Reading, count: int) -> list[int]:
     Subtle: of a long passage only its beginning was kept, so places that begin alike are compared by digest, the first few of them.
     """
     short = sha256(f"{evidence.quote}\n".encode()) == evidence.digest
-    text, needle = f"\n{reading.text.removesuffix(chr(10))}\n", f"\n{evidence.quote}" + ("\n" if short else "")
+    text, needle = "\n" + "".join(f"{line}\n" for line in reading.lines), f"\n{evidence.quote}" + ("\n" if short else "")
     places: list[int] = []
     at, tries = text.find(needle), 0
     while at >= 0 and len(places) < 2 and tries < MOST_COMPARED:

@@ -119,7 +119,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _ini(text: str) -> object:
-    _refuse_costly(text, _blank_steps(text))
+    _refuse_costly(text, _steps(text))
     parser = configparser.RawConfigParser(strict=True, allow_no_value=True, default_section=TOP * 2)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep the case of keys
     parser.read_string(f"[{TOP}]\n{text}")
@@ -130,7 +130,7 @@ def _ini(text: str) -> object:
 
 
 def _env(text: str) -> object:
-    _refuse_costly(text, _blank_steps(text))
+    _refuse_costly(text, _steps(text))
     bindings = list(parse_stream(io.StringIO(text)))
     for binding in bindings:
         if binding.error:
@@ -144,9 +144,9 @@ def _refuse_costly(text: str, steps: int) -> None:
         raise Unreadable(f"too long (over {LONGEST} characters) or too intricate to be read in reasonable time")
 
 
-def _blank_steps(text: str) -> int:
-    """Count what runs of blanks cost: the patterns of configparser and python-dotenv take the square of their length."""
-    return sum((run.end() - run.start()) ** 2 for run in _BLANKS.finditer(text))
+def _steps(text: str) -> int:
+    """Count what lines and runs of blanks cost in configparser and python-dotenv; their patterns take the square of a run's length."""
+    return 100 * text.count("\n") + sum((run.end() - run.start()) ** 2 for run in _BLANKS.finditer(text))
 
 
 _PARSERS: dict[str, Callable[[str], object]] = {"toml": _toml, "json": _json, "ini": _ini, "env": _env}

@@ -57,7 +57,12 @@ def test_another_value_follows_the_order_of_trust(new: Trust, old: Trust, op: Op
 
 @pytest.mark.parametrize(
     ("new", "old", "reason"),
-    [(STATED, STATED, "ALREADY_KNOWN"), (STATED, INFERRED, "TRUST_RAISED"), (VERIFIED, STATED, "ALREADY_KNOWN"), (INFERRED, VERIFIED, "ALREADY_KNOWN")],
+    [
+        (STATED, STATED, "ALREADY_KNOWN"),
+        (STATED, INFERRED, "TRUST_RAISED"),
+        (VERIFIED, STATED, "ALREADY_KNOWN"),
+        (INFERRED, VERIFIED, "ALREADY_KNOWN"),
+    ],
 )
 def test_the_same_value_changes_nothing_but_trust(new: Trust, old: Trust, reason: str) -> None:
     assert decide(candidate("30  S", new), memory("30 s", old)).reason == reason

@@ -82,7 +82,9 @@ def test_only_the_owner_may_read_the_files(tmp_path: Path) -> None:
 def test_every_connection_erases_and_is_durable(tmp_path: Path) -> None:
     db = Database(tmp_path / "memory.db")
     with db.read() as tx:
-        settings = {name: tx.execute(f"pragma {name}").fetchone()[0] for name in ("secure_delete", "synchronous", "journal_mode", "foreign_keys")}
+        settings = {
+            name: tx.execute(f"pragma {name}").fetchone()[0] for name in ("secure_delete", "synchronous", "journal_mode", "foreign_keys")
+        }
     assert settings == {"secure_delete": 1, "synchronous": 2, "journal_mode": "delete", "foreign_keys": 1}
 
 
@@ -157,4 +159,6 @@ def test_opening_a_second_time_keeps_the_locks_of_the_first(tmp_path: Path) -> N
     with first.write() as tx:
         tx.execute("insert into meta values ('mine', 'locked')")
         Database(path, wait=0.1).close()
-        assert subprocess.run([sys.executable, "-c", probe, str(path)], capture_output=True).returncode != 0, "another process could take the lock"
+        assert subprocess.run([sys.executable, "-c", probe, str(path)], capture_output=True).returncode != 0, (
+            "another process could take the lock"
+        )

@@ -104,7 +104,9 @@ def test_a_disguised_repetition_meets_the_tombstone_under_any_key(again: str) ->
             assert (proposal.op, proposal.reason, proposal.content) == ("NOOP", "TOMBSTONED", None)
             assert kit.remember(key, again, scope=SHOP).reason == "TOMBSTONED"
         assert kit.inbox(scope=SHOP) == []
-        assert kit.propose("another", "the code of the locker is four, four, seven, one", scope=SHOP).op == "PROPOSED"  # a paraphrase may pass
+        assert (
+            kit.propose("another", "the code of the locker is four, four, seven, one", scope=SHOP).op == "PROPOSED"
+        )  # a paraphrase may pass
 
 
 def test_a_short_value_is_buried_under_its_own_key_only() -> None:
@@ -156,7 +158,9 @@ def test_freed_pages_that_kept_the_words_are_cleaned(tmp_path: Path) -> None:
     with memkit.open(path) as kit:
         kit.remember("ferry", words, scope=SHOP)
         careless = sqlite3.connect(path)
-        careless.executescript(f"pragma secure_delete=off; create table scrap (t); insert into scrap values ('{words}'); delete from scrap;")
+        careless.executescript(
+            f"pragma secure_delete=off; create table scrap (t); insert into scrap values ('{words}'); delete from scrap;"
+        )
         careless.close()
         assert grep(tmp_path, words) == 2
         receipt = kit.forget("ferry", scope=SHOP, expected=1, reason="asked")

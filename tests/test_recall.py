@@ -64,7 +64,9 @@ def test_another_environment_does_not_even_count_it() -> None:
 
 def oracle(rows: dict[str, str], query: str) -> dict[str, float]:
     """What scikit-learn says: its TfidfVectorizer fitted on exactly these rows."""
-    vectorizers = pytest.importorskip("sklearn.feature_extraction.text", reason="scikit-learn is not installed: pip install 'memkit[course]'")
+    vectorizers = pytest.importorskip(
+        "sklearn.feature_extraction.text", reason="scikit-learn is not installed: pip install 'memkit[course]'"
+    )
     vectorizer = vectorizers.TfidfVectorizer(analyzer=analyze)
     try:
         matrix = vectorizer.fit_transform(rows.values())
@@ -75,7 +77,9 @@ def oracle(rows: dict[str, str], query: str) -> dict[str, float]:
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["prod", "test", ""]), st.sampled_from("klmnop"), sentences), max_size=25),
+    st.lists(
+        st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["prod", "test", ""]), st.sampled_from("klmnop"), sentences), max_size=25
+    ),
     sentences,
     st.sampled_from(["prod", ""]),
 )

@@ -21,7 +21,10 @@ from dotenv.parser import parse_stream
 from memkit.record.sources import Unreadable
 
 TOP = "\0"  # subtle: no text holds NUL, so no file can name this section
-_BLANKS = re.compile(r"[^\S\n]{100}")
+LONGEST = 1024 * 1024  # characters of TOML, INI or .env: their parsers are pure Python and take seconds for this much
+MOST_STEPS = 5_000_000  # of work that is not linear in the text, above which it is refused
+
+_BLANKS = re.compile(r"(?<=\S)[^\S\n]{8,}")
 _LINE = re.compile(r"line:?\s+(\d+)")
 _FAULTS = (ValueError, RecursionError, ArithmeticError, AttributeError, configparser.Error)  # AttributeError: configparser, gh-105763
 
@@ -100,8 +103,7 @@ def _number(text: str) -> float | Decimal:
 
 def _toml(text: str) -> object:
     dots = max(line.count(".") for line in text.split("\n"))
-    if dots * (dots + text.count("\n")) > 10_000_000:  # subtle: tomllib takes keys x depth; beyond this it would take minutes
-        raise Unreadable("nested too deeply, in too many lines, to be read in reasonable time")
+    _refuse_costly(text, dots * (dots + text.count("\n")))  # tomllib walks each key from the top
     return tomllib.loads(text, parse_float=_number)
 
 
@@ -117,17 +119,18 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _ini(text: str) -> object:
-    _refuse_blanks(text)
+    _refuse_costly(text, _steps(text))
     parser = configparser.RawConfigParser(strict=True, allow_no_value=True, default_section=TOP * 2)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # the documented way to keep the case of keys
     parser.read_string(f"[{TOP}]\n{text}")
     sections: dict[str, dict[str, object]] = {name: dict(parser[name]) for name in parser.sections()}
     top, defaults = sections.pop(TOP), sections.get("DEFAULT", {})
+    _refuse_costly(text, len(defaults) * len(sections))
     return _once([*top.items(), *((name, {**defaults, **section}) for name, section in sections.items())])
 
 
 def _env(text: str) -> object:
-    _refuse_blanks(text)
+    _refuse_costly(text, _steps(text))
     bindings = list(parse_stream(io.StringIO(text)))
     for binding in bindings:
         if binding.error:
@@ -135,10 +138,15 @@ def _env(text: str) -> object:
     return _once([(binding.key, binding.value) for binding in bindings if binding.key is not None])
 
 
-def _refuse_blanks(text: str) -> None:
-    """Refuse long runs of blanks: both parsers take the square of their length."""
-    if run := _BLANKS.search(text):
-        raise Unreadable(f"not readable: a run of 100 blanks (line {text.count(chr(10), 0, run.start()) + 1})")
+def _refuse_costly(text: str, steps: int) -> None:
+    """Refuse what would take minutes: a hostile file must not hold up everybody else's check."""
+    if len(text) > LONGEST or steps > MOST_STEPS:
+        raise Unreadable(f"too long (over {LONGEST} characters) or too intricate to be read in reasonable time")
+
+
+def _steps(text: str) -> int:
+    """Count what lines and runs of blanks cost in configparser and python-dotenv; their patterns take the square of a run's length."""
+    return 100 * text.count("\n") + sum((run.end() - run.start()) ** 2 for run in _BLANKS.finditer(text))
 
 
 _PARSERS: dict[str, Callable[[str], object]] = {"toml": _toml, "json": _json, "ini": _ini, "env": _env}

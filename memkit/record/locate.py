@@ -1,0 +1,160 @@
+"""Find a located part in a source that has been read: one function for each kind of locator, in `FIND`.
+
+The digest of a part is the plain SHA-256, in hex, of these bytes, so any tool can repeat it:
+
+    whole file   the raw bytes of the file                                          sha256sum prod.cfg
+    lines=       those lines as UTF-8, each followed by a newline                   sed -n 2,5p prod.cfg | sha256sum
+    key=         the parsed value as canonical JSON, in UTF-8 (`formats.canonical`)
+    quote=       the quoted words as UTF-8
+
+Text is decoded by its byte order mark and its line endings become `\\n` first, so all but the whole file survive a change of either.
+Everything here is pure. Left out: reading sources, and what a changed digest means (`evidence.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from memkit.errors import BadLocator
+from memkit.record import formats
+from memkit.record.locator import Locator, key_parts, line_range, quoted_text
+from memkit.record.model import Verdict
+from memkit.record.sources import Unreadable, decode
+from memkit.record.tokens import whole_places
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A located part: its whole text, its digest, and whether that text is a value a sentence could state (a table is not)."""
+
+    text: str
+    digest: str
+    stateable: bool = True
+
+
+class NotThere(Exception):
+    """The source was read and does not have that part, or has it twice.
+
+    Attributes: `verdict`, `why` (a sentence), `hint` (for who writes a citation; may be empty), `now` (what stands there instead).
+    """
+
+    def __init__(self, verdict: Verdict, why: str, *, hint: str = "", now: str | None = None) -> None:
+        self.verdict, self.why, self.hint, self.now = verdict, why, hint, now
+        super().__init__(why)
+
+
+class Reading:
+    """One source as it was read: its bytes, and from these same bytes its text, lines and tree, each made once."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name, self.data = name, data
+
+    @cached_property
+    def version(self) -> str:
+        return sha256(self.data)
+
+    @cached_property
+    def text(self) -> str:
+        """Return the decoded text with `\\n` line endings; raises Unreadable."""
+        return decode(self.data).replace("\r\n", "\n").replace("\r", "\n")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Return the lines without their ends; a last line needs no newline, and an empty text has none."""
+        return self.text.removesuffix("\n").split("\n") if self.text else []
+
+    @property
+    def tree(self) -> object:
+        """Return the parsed values; raises Unreadable, and remembers that too."""
+        if isinstance(self._tree, Unreadable):
+            raise self._tree.with_traceback(None)
+        return self._tree
+
+    @cached_property
+    def _tree(self) -> object:
+        try:
+            return formats.parse(formats.format_of(self.name) or "", self.text)
+        except Unreadable as error:
+            return error
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of `data` in hex.
+
+    >>> sha256(b"30")[:8]
+    '624b60c5'
+    """
+    return hashlib.sha256(data).hexdigest()
+
+
+def locate(locator: Locator, data: bytes) -> Found:
+    """Return the part of `data` that the locator names: pure. Raises Unreadable, BadLocator or NotThere.
+
+    >>> locate(Locator.parse("notes.md#lines=2"), b"one\\r\\ntwo\\r\\n").text
+    'two'
+    """
+    return FIND[locator.kind](locator, Reading(locator.source, data))
+
+
+def _file(_: Locator, reading: Reading) -> Found:
+    return Found(reading.text, reading.version)
+
+
+def _lines(locator: Locator, reading: Reading) -> Found:
+    first, last = line_range(locator.value)
+    lines = reading.lines[first - 1 : last]
+    text = "\n".join(lines)
+    if len(reading.lines) < last:
+        why = f"{locator.source} has {len(reading.lines)} lines, so {locator.part} reaches past its end"
+        raise NotThere(Verdict.CHANGED if lines else Verdict.MISSING, why, now=text if lines else None)
+    return Found(text, sha256(f"{text}\n".encode()))
+
+
+def _quote(locator: Locator, reading: Reading) -> Found:
+    text = quoted_text(locator.value)
+    places = whole_places(reading.text, text)
+    if next(places, None) is None:
+        raise NotThere(Verdict.CHANGED, f"the quoted words do not stand in {locator.source} as whole words")
+    if next(places, None) is not None:
+        raise NotThere(Verdict.AMBIGUOUS, f"the quoted words stand in {locator.source} more than once")
+    return Found(text, sha256(text.encode()))
+
+
+def _key(locator: Locator, reading: Reading) -> Found:
+    if formats.format_of(locator.source) is None:
+        raise BadLocator(
+            str(locator),
+            f"{locator.source!r} has no keys; key= reads .toml, .json, .cfg, .ini, .conf and .env files: cite lines= or quote=",
+        )
+    value = reading.tree
+    for part in key_parts(locator.value):
+        value = _step(value, part, locator)
+    try:
+        text = formats.canonical(value)
+    except KeyError:
+        raise NotThere(Verdict.AMBIGUOUS, f"a key at or under {locator.value} stands twice in {locator.source}") from None
+    return Found(formats.plain(value), sha256(text.encode()), stateable=not isinstance(value, dict | list))
+
+
+def _step(value: object, part: str, locator: Locator) -> object:
+    if isinstance(value, dict) and part in value:
+        return value[part]
+    if isinstance(value, list) and part.isascii() and part.isdigit() and len(part) < 10 and int(part) < len(value):
+        return value[int(part)]
+    if value is formats.TWICE:
+        raise NotThere(Verdict.AMBIGUOUS, f"a key on the way to {locator.value} stands twice in {locator.source}")
+    raise NotThere(Verdict.MISSING, f"{locator.source} has no key {locator.value}", hint=_keys_there(value))
+
+
+def _keys_there(value: object) -> str:
+    """Say where the path ends, for who is writing a citation; key names stay out of what `check` says."""
+    if isinstance(value, dict):
+        return f" (where the path ends there are: {', '.join(key[:40] for key in list(value)[:5]) or 'no keys'})"
+    return f" (where the path ends there is a list of {len(value)})" if isinstance(value, list) else ""
+
+
+FIND: dict[str, Callable[[Locator, Reading], Found]] = {"file": _file, "lines": _lines, "key": _key, "quote": _quote}
+"""Kind -> function of (locator, reading) that returns the part or raises NotThere, Unreadable or BadLocator."""

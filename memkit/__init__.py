@@ -1,31 +1,36 @@
 """memkit: the long-term memory of an AI agent, small enough to read.
 
-Start with `memkit.open`; `kit.py` is the whole lifecycle in one screen.
+Start with `memkit.open`; `kit.py` is the whole lifecycle in one screen. Each name below is loaded from its module when it is first used,
+so that `import memkit` costs next to nothing.
 """
 
-from memkit.errors import (
-    AccessDenied,
-    BadLocator,
-    BadScope,
-    Busy,
-    Conflict,
-    Corrupt,
-    FuseTripped,
-    LeaseLost,
-    MemkitError,
-    NotFound,
-    Refused,
-    UnsafePath,
-)
-from memkit.kit import Kit
-from memkit.kit import open as open
-from memkit.read.recall import TFIDF, Recipe
-from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
-from memkit.record.scope import Principal, Scope
-from memkit.write.redact import redact
-from memkit.write.screen import screen
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = [  # not open: `from memkit import *` must not hide the built-in one
+if TYPE_CHECKING:
+    from memkit.errors import (
+        AccessDenied,
+        BadLocator,
+        BadScope,
+        Busy,
+        Conflict,
+        Corrupt,
+        FuseTripped,
+        LeaseLost,
+        MemkitError,
+        NotFound,
+        Refused,
+        UnsafePath,
+    )
+    from memkit.kit import Kit
+    from memkit.kit import open as open  # noqa: A004
+    from memkit.read.recall import TFIDF, Recall, Recipe
+    from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
+    from memkit.record.scope import Principal, Scope
+    from memkit.write.redact import redact
+    from memkit.write.screen import screen
+
+__all__ = [  # without open: `from memkit import *` must not hide the built-in one
     "ANY",
     "TFIDF",
     "AccessDenied",
@@ -43,6 +48,7 @@ __all__ = [  # not open: `from memkit import *` must not hide the built-in one
     "Op",
     "Principal",
     "ProposalStatus",
+    "Recall",
     "Recipe",
     "Refused",
     "Scope",
@@ -53,3 +59,24 @@ __all__ = [  # not open: `from memkit import *` must not hide the built-in one
     "redact",
     "screen",
 ]
+
+_HOMES = {
+    "memkit.kit": "Kit open",
+    "memkit.read.recall": "Recall Recipe TFIDF",
+    "memkit.record.model": "ANY Kind Op ProposalStatus Status Trust Verdict",
+    "memkit.record.scope": "Principal Scope",
+    "memkit.write.redact": "redact",
+    "memkit.write.screen": "screen",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME and name not in __all__:
+        raise AttributeError(f"module 'memkit' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME.get(name, "memkit.errors")), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "open"})

@@ -106,7 +106,9 @@ def check_memory(memory: Memory, reader: Reader) -> Check:
     """
     checks = tuple(check(piece, reader) for piece in memory.evidence)
     verdict = worst(checks)
-    why = next((piece.why for piece in checks if piece.verdict is verdict), "it cites no source: somebody said it, and nothing can be re-read")
+    why = next(
+        (piece.why for piece in checks if piece.verdict is verdict), "it cites no source: somebody said it, and nothing can be re-read"
+    )
     return Check(memory, verdict, why, checks)
 
 

@@ -62,7 +62,7 @@ def memory_id(tenant: str, scope: str, key: str) -> str:
     """Return the id of a memory: the same key in the same scope always has the same one.
 
     >>> memory_id("local", "workspace=shop", "timeout")
-    'm-47fe75d8c2bf7fa5'
+    'm-52a341edf6a9af91'
     """
     return "m-" + hashlib.sha256(json.dumps([tenant, scope, key]).encode()).hexdigest()[:16]
 

@@ -17,6 +17,8 @@ from pathlib import Path
 MAX_MARKS = 30  # the Stream-Safe Text Format of Unicode Standard Annex 15; canonical ordering is quadratic in longer runs
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_WIDE = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
+_PLAIN = re.compile(r"[\t\n\r -~\u3001\u3002\u3041-\u3096\u30a1-\u30fc\u4e00-\u9fff\uac00-\ud7a3\u2018-\u201d]*")
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 _COMPOSING = (range(0x1161, 0x1200), range(0x16D63, 0x16D6B))  # letters, not marks, that still compose with what stands before them
 
@@ -55,6 +57,9 @@ def fold(text: str) -> Folded:
     """
     if text.isascii() and not _CONTROL.search(text):
         return Folded(text, range(len(text)), range(1, len(text) + 1))
+    narrow = text.translate(_WIDE)
+    if _PLAIN.fullmatch(narrow):
+        return Folded(narrow, range(len(text)), range(1, len(text) + 1))
     alphabet = set(text)
     roles = {char: _role(char) for char in alphabet}
     forms = {char: _nfkc(char) for char in alphabet}

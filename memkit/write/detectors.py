@@ -16,6 +16,7 @@ from pathlib import Path
 from memkit.write.checks import CHECKS
 
 _DIGIT = re.compile(r"[0-9]")
+_LONG_RUN = re.compile(r"[A-Za-z0-9_+/.~$:^@=-]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Detector:
     kind: str
     near: tuple[str, ...]
     digits: int
+    long: bool
     pattern: str
     check: Callable[[str], bool] | None
 
@@ -55,10 +57,13 @@ def _secret_groups(pattern: str) -> tuple[str | int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The detectors in order of the file, which of them each word calls for, and the words that announce a secret (see `named.py`)."""
+    """The detectors in order of the file; the words that call for them; and the words that announce a secret (see `named.py`).
+
+    Most tokens are long runs, most identities hold digits: `words` has three lists, tried always, with a long run, and with digits.
+    """
 
     detectors: tuple[Detector, ...]
-    by_word: dict[str, tuple[int, ...]]
+    words: tuple[dict[str, tuple[int, ...]], ...]
     by_digits: tuple[tuple[int, int], ...]
     names: dict[str, tuple[str, ...]]
 
@@ -68,12 +73,13 @@ def table() -> Table:
     """Read the table once, at first use."""
     raw = tomllib.loads(Path(__file__).with_name("detectors.toml").read_text(encoding="utf-8"))
     detectors = tuple(_detector(kind, row, section) for section in ("token", "identity") for kind, row in raw[section].items())
-    by_word: dict[str, tuple[int, ...]] = {}
+    words: tuple[dict[str, tuple[int, ...]], ...] = ({}, {}, {})
     for number, detector in enumerate(detectors):
+        group = words[2 if detector.digits else 1 if detector.long else 0]
         for word in detector.near:
-            by_word[word] = (*by_word.get(word, ()), number)
+            group[word] = (*group.get(word, ()), number)
     by_digits = tuple((d.digits, n) for n, d in enumerate(detectors) if not d.near)
-    return Table(detectors, by_word, by_digits, {family: tuple(words) for family, words in raw["assignment"].items()})
+    return Table(detectors, words, by_digits, {family: tuple(names) for family, names in raw["assignment"].items()})
 
 
 def _detector(kind: str, row: dict[str, object], section: str) -> Detector:
@@ -81,15 +87,20 @@ def _detector(kind: str, row: dict[str, object], section: str) -> Detector:
     edge = r"(?<![A-Za-z0-9])" if section == "token" and row.get("left", True) else ""
     check = CHECKS[str(row["check"])] if "check" in row else None
     words = tuple(str(word) for word in near) if isinstance(near, list) else ()
-    return Detector(kind, words, digits if isinstance(digits, int) else 0, f"{edge}(?:{find})" if edge else find, check)
+    long = section == "token" and not row.get("short", False)
+    return Detector(kind, words, digits if isinstance(digits, int) else 0, long, f"{edge}(?:{find})" if edge else find, check)
 
 
 def detect(text: str, lower: str) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, kind) for every detector that finds something in folded `text`; `lower` is the same in lower case."""
-    known = table()
-    wanted = {number for word, numbers in known.by_word.items() if word in lower for number in numbers}
-    digits = len(_DIGIT.findall(text))
-    wanted.update(number for least, number in known.by_digits if digits >= least)
+    known, digits = table(), len(_DIGIT.findall(text))
+    always, with_run, with_digits = known.words
+    wanted = {number for word, numbers in always.items() if word in lower for number in numbers}
+    if _LONG_RUN.search(text):
+        wanted.update(number for word, numbers in with_run.items() if word in lower for number in numbers)
+    if digits:
+        wanted.update(number for word, numbers in with_digits.items() if word in lower for number in numbers)
+        wanted.update(number for least, number in known.by_digits if digits >= least)
     for number in sorted(wanted):
         if digits >= known.detectors[number].digits:
             yield from known.detectors[number].spans(text)

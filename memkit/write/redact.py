@@ -25,7 +25,8 @@ _MARK = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _WALL = "\ue000"  # stands for a mark while we look: no pattern matches across it by name
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})|\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|&#x([0-9A-Fa-f]{2,5});|&#([0-9]{2,6});|\\[nrt]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_SPACED = re.compile(r"(?<!\S)(?:[!-~][ ]){7,}[!-~](?!\S)")
+_SPACED = re.compile(r" (?:[!-~] ){6}")
+_GAP = re.compile(r"(?<![^\s].)(?<=[!-~]) (?=[!-~](?:\s|$))")
 _JOINT = re.compile(r"[\"'`]\s{0,3}(?:\+|\.|&|\\\n|\n)?\s{0,8}[\"'`]|\\\n\s{0,8}")
 
 
@@ -145,8 +146,8 @@ def _views(folded: Folded) -> Iterator[Folded]:
     if not text.isascii() and (latin := latinise(text)) != text:
         yield Folded(latin, folded.offsets, folded.ends)
     if _SPACED.search(text):
-        yield _rewritten(folded, re.compile(r"(?<![^\s].)(?<=[!-~]) (?=[!-~](?:\s|$))"), lambda match: "")
-    if _JOINT.search(text):
+        yield _rewritten(folded, _GAP, lambda match: "")
+    if ('"' in text or "'" in text or "`" in text or "\\\n" in text) and _JOINT.search(text):
         yield _rewritten(folded, _JOINT, lambda match: "")
 
 

@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memkit.errors import NotFound, UnsafePath
+from memkit.record import sources
 from memkit.record.sources import LIMIT, Folder, SourceMissing, Texts, Unreadable, check_name, decode
 
 UNSAFE = [
@@ -100,9 +102,9 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", UNSAFE, ids=lambda name: ascii(name)[:30])
 def test_unsafe_names_are_refused_by_both_kinds_of_sources(name: str, root: Path) -> None:
-    for sources in (Folder(root), Texts({name: "text"})):
+    for kind in (Folder(root), Texts({name: "text"})):
         with pytest.raises(UnsafePath) as caught:
-            sources.read(name)
+            kind.read(name)
         assert caught.value.name == name
         assert "inside the root" in str(caught.value)
 
@@ -176,9 +178,9 @@ def test_the_limit_is_exact(root: Path) -> None:
     (root / "big").write_bytes(b"x" * LIMIT)
     assert (len(Folder(root).read("big")), len(Texts({"big": "x" * LIMIT}).read("big"))) == (LIMIT, LIMIT)
     (root / "big").write_bytes(b"x" * (LIMIT + 1))
-    for sources in (Folder(root), Texts({"big": "x" * (LIMIT + 1)})):
+    for kind in (Folder(root), Texts({"big": "x" * (LIMIT + 1)})):
         with pytest.raises(Unreadable, match="larger than 4194304 bytes"):
-            sources.read("big")
+            kind.read("big")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -263,6 +265,27 @@ def test_the_fallback_notices_a_swap_between_look_and_open(root: Path, monkeypat
         Folder(root)._read_checked(["sub", "f.txt"])
 
 
+@pytest.mark.parametrize("swapped", ["sub", "f.txt"])
+@pytest.mark.parametrize("guarded", [True, False], ids=["no-follow", "sabotaged"])
+def test_the_walk_notices_a_swap_between_look_and_open(root: Path, monkeypatch: pytest.MonkeyPatch, swapped: str, guarded: bool) -> None:
+    real_stat, place = os.stat, root / "sub" if swapped == "sub" else root / "sub" / "f.txt"
+
+    def look_then_swap(path: str, **how: Any) -> os.stat_result:
+        found = real_stat(path, **how)
+        if path == swapped and how:
+            place.rename(root / "away")
+            place.symlink_to(root.parent / "outside" / ("" if swapped == "sub" else "f.txt"))
+        return found
+
+    monkeypatch.setattr(os, "stat", look_then_swap)
+    if guarded:
+        with pytest.raises((UnsafePath, SourceMissing)):
+            Folder(root).read("sub/f.txt")
+    else:
+        monkeypatch.setattr(sources, "_OPEN", os.O_RDONLY)
+        assert Folder(root).read("sub/f.txt") == b"OUTSIDE"
+
+
 def test_no_descriptor_is_left_open(root: Path) -> None:
     (root / "dir").symlink_to("sub")
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else pytest.skip("this system lists no descriptors")
@@ -312,7 +335,7 @@ def test_texts_share_the_dict_they_were_given() -> None:
 def test_a_dict_value_that_is_not_text_is_unreadable() -> None:
     for value, reason in ((3, "type int"), ("\ud800", "surrogate")):
         with pytest.raises(Unreadable, match=reason):
-            Texts({"a": value}).read("a")  # type: ignore[dict-item]
+            Texts({"a": value}).read("a")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])

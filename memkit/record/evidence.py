@@ -144,10 +144,15 @@ def _judged(evidence: Evidence, reader: Reader) -> tuple[Verdict, str, str | Non
     except NotThere as error:
         return (error.verdict, error.why, error.now) if locator.kind != "lines" else _elsewhere(evidence, locator, reader, error.now)
     if found.digest == evidence.digest:
-        return Verdict.VALID, f"{evidence.cite} is as it was", found.text
+        return Verdict.VALID, f"{_named(locator)} is as it was", found.text
     if locator.kind == "lines":
         return _elsewhere(evidence, locator, reader, found.text)
-    return Verdict.CHANGED, f"{evidence.cite} is not what it was", found.text
+    return Verdict.CHANGED, f"{_named(locator)} is not what it was", found.text
+
+
+def _named(locator: Locator) -> str:
+    """Name a part in a sentence without repeating any content."""
+    return f"the passage quoted from {locator.source}" if locator.kind == "quote" else str(locator)
 
 
 def _elsewhere(evidence: Evidence, locator: Locator, reader: Reader, now: str | None) -> tuple[Verdict, str, str | None]:

@@ -28,7 +28,7 @@ from memkit.record.tokens import whole_places
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A located part: its whole text, its digest, and whether that text is a value a sentence could state (a table is not)."""
+    """A located part: its whole text, its digest, and whether that text is a value a sentence could state (a table or null is not)."""
 
     text: str
     digest: str
@@ -136,7 +136,7 @@ def _key(locator: Locator, reading: Reading) -> Found:
         text = formats.canonical(value)
     except KeyError:
         raise NotThere(Verdict.AMBIGUOUS, f"a key at or under {locator.value} stands twice in {locator.source}") from None
-    return Found(formats.plain(value), sha256(text.encode()), stateable=not isinstance(value, dict | list))
+    return Found(formats.plain(value), sha256(text.encode()), stateable=not isinstance(value, dict | list | None))
 
 
 def _step(value: object, part: str, locator: Locator) -> object:

@@ -3,11 +3,12 @@
     prod.cfg                        the whole file
     prod.cfg#lines=2-5              lines 2 to 5, counted from 1 (`lines=2`: one line)
     prod.cfg#key=server.timeout     a key path in TOML, JSON, INI or .env; a bare number picks from a list
-    setup.cfg#key="tool:pytest".addopts         a part that is not letters, digits, _ or - is quoted as in JSON
+    setup.cfg#key="tool:pytest".addopts         a part with dots, blanks or quotes in it is quoted as in JSON
     notes.md#quote=retry at most twice          exact words; newline, % and what does not print are percent-encoded
 
-In the name `%` is written `%25` and `#` is `%23`. The string form is canonical: equal locators have equal strings. A new kind is one
-function in `SYNTAX` here and one in `FIND` of `evidence.py`. Nothing here reads a source or asks whether a name is safe.
+In the name `%` is written `%25` and `#` is `%23`. The string form is canonical: equal locators have equal strings, and every part of a key
+that is not letters, digits, `_` or `-` comes out quoted. A new kind is one function in `SYNTAX` here and one in `FIND` of `locate.py`.
+Left out: reading sources, and whether a name is safe.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LONGEST = 4096  # characters of a citation
 
 _LINES = re.compile(r"([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?")
 _BARE = re.compile(r"[\w-]+")
-_PART = re.compile(r'([\w-]+)|("(?:[^"\\]|\\.)*")', re.DOTALL)
+_PART = re.compile(r'([^\s."]+)|("(?:[^"\\]|\\.)*")', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _key(cite: str, value: str) -> str:
         at = match.end() + 1
         if value[match.end() : at] != ".":
             break
-    if not parts or at <= len(value):
+    if not parts or at <= len(value) or not value.isprintable():
         raise _bad(cite, "has a key path that cannot be read", "parts with dots between", 'server.timeout, or options."flask.ext"')
     return key_value(parts)
 

@@ -24,6 +24,7 @@ CORE = ("record", "write", "read", "govern", "kit")
 HIDDEN = {
     "memkit.cli": "tour and bench load when they are asked for, so that doctor works on a broken installation",
     "memkit.lab.doctor": "to import a dependency is how it is checked",
+    "memkit.read.analyze": "the stemmer is loaded at the first word, so that import stays light",
     "memkit.lab.serve": "JupyterLab is optional; a clear error says so",
 }
 

@@ -88,7 +88,10 @@ def python() -> list[Finding]:
 
 def packages() -> list[Finding]:
     """Check that every dependency of the package and of the course can be imported and is new enough."""
-    return [package(requirement) for requirement in requirements() if _applies(requirement)]
+    try:
+        return [package(requirement) for requirement in requirements() if _applies(requirement)]
+    except FileNotFoundError:
+        return [Finding("memkit", False, "not installed: this is a copy without metadata", _reinstall())]
 
 
 def requirements() -> list[Requirement]:
@@ -167,7 +170,11 @@ def _folder(name: str, find: Callable[[], Path]) -> Finding:
     try:
         return Finding(name, True, str(find()))
     except MemkitError as error:
-        return Finding(name, False, str(error), f'"{sys.executable}" -m pip install --force-reinstall -e ".[course]" (in a clone)')
+        return Finding(name, False, str(error), _reinstall())
+
+
+def _reinstall() -> str:
+    return f'"{sys.executable}" -m pip install --force-reinstall -e ".[course]" (in a clone of the repository)'
 
 
 def permission() -> list[Finding]:

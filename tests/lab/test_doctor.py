@@ -50,6 +50,16 @@ def test_a_dependency_whose_import_fails_is_told_from_one_that_is_missing(monkey
     )
 
 
+def test_a_copy_of_the_package_without_metadata_is_found(monkeypatch, tmp_path):
+    def unknown(name: str) -> list[str]:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor.metadata, "requires", unknown)
+    assert {finding.name for finding in doctor.packages()} >= {"click", "jupyterlab"}  # a checkout says it in pyproject.toml
+    monkeypatch.setattr(doctor, "PACKAGE", tmp_path / "memkit")
+    assert [(finding.name, finding.ok) for finding in doctor.packages()] == [("memkit", False)]
+
+
 def test_an_old_python_is_found(monkeypatch):
     monkeypatch.setattr(doctor, "OLDEST_PYTHON", (4, 0))
     assert [finding.ok for finding in doctor.python()] == [False]

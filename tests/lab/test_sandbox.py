@@ -166,7 +166,8 @@ def test_the_wheel_carries_data_lessons_and_package_data_and_no_private_work(ins
     assert contents(package / "data" / "shop") == ORIGINAL
     lessons = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert {path.name for path in (package / "notebooks").glob("*.ipynb")} == lessons
-    ours = {p.relative_to(ROOT).as_posix() for suffix in ("py", "sql", "toml", "typed") for p in (ROOT / "memkit").rglob(f"*.{suffix}")}
+    ours = {p.relative_to(ROOT).as_posix() for p in (ROOT / "memkit").rglob("*") if p.is_file() and p.suffix not in {".pyc", ".pyo"}}
+    assert {"memkit/py.typed", "memkit/record/schema.sql"} <= ours
     assert ours <= {path.relative_to(installed).as_posix() for path in installed.rglob("*")}
     assert [path for path in installed.rglob("*") if path.name in {"_work", "private.txt"}] == []
     assert {path.name for path in installed.iterdir()} == {"memkit", next(installed.glob("*.dist-info")).name}

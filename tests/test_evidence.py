@@ -141,6 +141,15 @@ def test_a_check_says_what_it_found() -> None:
     assert len(recheck("a.md", "x", "y" * 9999).found or "") == 2000
 
 
+def test_what_is_shown_of_a_changed_source_is_masked_before_it_is_cut() -> None:
+    secret = "s" * 40
+    texts: dict[str, str] = {"a.md": "x"}
+    evidence = observe("a.md", Reader(Texts(texts)), NOW)
+    texts["a.md"] = "y" * 1980 + secret
+    shown = [check(evidence, Reader(Texts(texts), mask=mask)).found or "" for mask in (str, lambda text: text.replace(secret, "[masked]"))]
+    assert shown == ["y" * 1980 + "s" * 20, "y" * 1980 + "[masked]"]
+
+
 def test_what_was_never_hashed_is_unversioned_and_an_unknown_locator_unreadable() -> None:
     evidence = observe("a.md", Reader(Texts({"a.md": "x"})), NOW)
     reader = Reader(Texts({"a.md": "x"}))

@@ -32,6 +32,8 @@ from memkit.record.locator import Locator
         ("-30", "-30", True),
         ("30s", "30", False),
         ("30万", "30", False),
+        ("30%", "30", False),
+        ("about 30%", "30%", True),
         ("v30", "30", False),
         ("a_30", "30", False),
         ("３００", "３０", False),

@@ -95,7 +95,7 @@ def check(evidence: Evidence, reader: Reader) -> EvidenceCheck:
         return EvidenceCheck(evidence, Verdict.UNVERSIONED, f"nothing of {evidence.source} was hashed, so nothing can be compared")
     verdict, why, found = _judged(evidence, reader)
     if found is not None and verdict is not Verdict.VALID:
-        found = reader.mask(found)
+        found = reader.mask(found[: 16 * LONGEST_QUOTE])  # subtle: more than is shown, so that no secret is cut in two and missed
     return EvidenceCheck(evidence, verdict, reader.mask(why), None if found is None else found[:LONGEST_QUOTE])
 
 

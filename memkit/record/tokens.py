@@ -2,7 +2,7 @@
 
 Two neighbouring characters are *joined* when they belong to one token: letters, digits and `_` are; `.`, `-`, `@` and `/` join what
 stands on both of their sides, `,` and `:` only digits. Chinese, Japanese and Korean characters are boundaries, except numerals among
-themselves (三十五 does not state 三十) and a scale after a digit (30万 does not state 30). Left out: stemming, case, meaning.
+themselves (三十五 does not state 三十) and a scale after a digit (30万 and 30% do not state 30). Left out: stemming, case, meaning.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_TRIES = 100_000  # occurrences inside longer tokens that are passed over be
 
 _CJK = re.compile("[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af]")
 _NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿两壹贰叁肆伍陆柒捌玖拾佰仟萬億兩")
-_SCALES = frozenset("十百千万亿拾佰仟萬億")
+_SCALES = frozenset("十百千万亿拾佰仟萬億%‰")
 
 
 def whole_places(text: str, words: str) -> Iterator[int]:

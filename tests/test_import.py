@@ -8,6 +8,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+import memkit
+
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("sklearn", "numpy", "scipy", "ipywidgets", "IPython", "jupyterlab", "watchfiles")
 
@@ -30,9 +32,19 @@ def seconds(*statements: str, tries: int = 5) -> list[float]:
     return [min(times) for times in zip(*([once(statement) for statement in statements] for _ in range(tries)), strict=True)]
 
 
-def test_import_memkit_loads_nothing_heavy_of_its_own():
+def test_import_memkit_loads_nothing_heavy():
+    assert loaded_by("import memkit") == set()
+
+
+def test_using_memkit_loads_nothing_heavy_of_its_own():
     """sqlite-utils loads numpy by itself where it is installed; memkit adds nothing to that."""
-    assert loaded_by("import memkit") == loaded_by("import sqlite_utils") <= {"numpy"}
+    used = "import memkit; memkit.open().recall('x', scope=memkit.Scope(env='prod'), budget=9)"
+    assert loaded_by(used) == loaded_by("import sqlite_utils") <= {"numpy"}
+
+
+def test_every_exported_name_is_found_and_no_other():
+    assert all(getattr(memkit, name) is not None for name in (*memkit.__all__, "open"))
+    assert set(memkit._HOME) < {*memkit.__all__, "open"} and not hasattr(memkit, "no_such_name")
 
 
 def test_the_heavy_packages_are_there_and_would_be_seen():

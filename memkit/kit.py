@@ -13,8 +13,8 @@ from typing import Self
 
 from memkit.errors import Refused
 from memkit.govern import forget as forgetting
-from memkit.govern import sweep
 from memkit.govern.access import require, require_person
+from memkit.govern.admin import Admin
 from memkit.govern.forget import Receipt
 from memkit.read import recall as recalling
 from memkit.read.analyze import forget_cached
@@ -64,7 +64,7 @@ class Kit:
     def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Clock) -> None:
         self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
         self._index = Index(principal.tenant)
-        self.admin = Admin(self)
+        self.admin = Admin(self.db, self._index, principal)
 
     def __enter__(self) -> Self:
         return self
@@ -120,11 +120,15 @@ class Kit:
         at every citation and looks like no instruction; otherwise it becomes a proposal. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
-        evidence = self._observe(cite)
+        reader = Reader(self.sources)
+        if not (evidence := self._observe(cite, reader)):
+            raise Refused(
+                "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
+            )
         times = Times(valid_from, valid_to, review_at, expires_at)
         flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
         vouched = self.principal.actor == "person"
-        if vouched or (not flags and self._repeats(content, cite)):
+        if vouched or (not flags and self._repeats(content, evidence, reader)):
             candidate = Candidate(key, content, _kind(kind), Trust.VERIFIED, 1.0, "source", evidence, times)
             return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
         candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, 1.0, "source", evidence, times)
@@ -136,7 +140,9 @@ class Kit:
     ) -> Proposal:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
-        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, _confidence(confidence), "model", self._observe(cite))
+        candidate = Candidate(
+            key, content, _kind(kind), Trust.INFERRED, _confidence(confidence), "model", self._observe(cite, Reader(self.sources))
+        )
         flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
         return proposals.propose(self.db, candidate, self._place(scope), flags=flags, now=self._now())
 
@@ -260,43 +266,23 @@ class Kit:
     def _reader(self) -> Reader:
         return Reader(self.sources, mask=lambda text: redact(text).text)
 
-    def _observe(self, cite: str | Sequence[str]) -> tuple[Evidence, ...]:
-        reader, now = Reader(self.sources), self._now()
-        cites = [cite] if isinstance(cite, str) else list(cite)
-        if any(redact(text).findings for text in cites if isinstance(text, str)):
-            raise Refused("SECRET_IN_CITATION", "the citation holds what looks like a secret; cite by lines or by key instead")
-        if any(redact(find(text, reader).text).findings for text in cites):
-            raise Refused("SECRET_IN_CITATION", "the cited text holds what looks like a secret; cite a narrower part of the source")
+    def _observe(self, cite: str | Sequence[str], reader: Reader) -> tuple[Evidence, ...]:
+        now = self._now()
+        cites = list(cite) if isinstance(cite, (list, tuple)) else [cite]
+        for text in cites:
+            if isinstance(text, str) and (redact(text).findings or redact(find(text, reader).text).findings):
+                raise Refused("SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part")
         return tuple(observe(text, reader, now) for text in cites)
 
-    def _repeats(self, content: str, cite: str | Sequence[str]) -> bool:
-        """Return whether the content states what stands at every citation."""
-        reader = Reader(self.sources)
-        return all(mentions(content, find(text, reader)) for text in ([cite] if isinstance(cite, str) else cite))
+    def _repeats(self, content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:
+        """Return whether the content states what was read at every citation."""
+        return bool(evidence) and all(mentions(content, find(piece.cite, reader)) for piece in evidence)
 
     def _require_evidence(self, proposal: Proposal) -> None:
         reader = self._reader()
         for piece in (check(evidence, reader) for evidence in proposal.candidate.evidence):
             if not piece.verdict.holds:
                 raise Refused(recalling.WITHHELD[piece.verdict], f"{piece.why}; reject this proposal and propose anew from the source")
-
-
-class Admin:
-    """What only an operator does; every verb needs the grant `admin`."""
-
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
-
-    def sweep(self, text: str) -> dict[str, int]:
-        """Count a text in the raw bytes of every file memkit owns here, live copies included, by file name."""
-        require(self._kit.principal, "admin")
-        counts = forgetting.raw_counts(self._kit.db, sweep.pieces(text))
-        return {name: max(found, default=0) for name, found in counts.items()}
-
-    def rebuild(self) -> None:
-        """Drop the index; the next recall builds it anew from the record."""
-        require(self._kit.principal, "admin")
-        self._kit._index.clear()
 
 
 def _kind(kind: str) -> Kind:

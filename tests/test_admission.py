@@ -169,3 +169,31 @@ def test_proposing_the_same_again_keeps_one_row_and_a_known_value_none() -> None
         kit.remember("known", "so it is", scope=SHOP)
         refused = kit.propose("known", "So it is", scope=SHOP)
         assert (refused.id, refused.op, refused.reason) == (0, "NOOP", "ALREADY_KNOWN") and len(kit.inbox(scope=SHOP)) == 1
+
+
+def test_learning_without_a_citation_is_refused_and_writes_nothing() -> None:
+    with memkit.open() as kit:
+        with pytest.raises(memkit.Refused) as caught:
+            kit.learn("k", "so it is", scope=SHOP, cite=[])
+        assert caught.value.reason == "NO_CITATION" and kit.events(scope=SHOP) == []
+
+
+@pytest.mark.parametrize(
+    "cite", [None, 5, [None], "", "#key=x", "a.cfg#", "a.cfg#nonsense=1", "../a.cfg", "missing.cfg", "a.cfg#key=missing", "a.cfg#lines=9"]
+)
+def test_a_bad_citation_is_one_clear_error_and_writes_nothing(cite: object) -> None:
+    with memkit.open(sources={"a.cfg": "x=1"}) as kit:
+        with pytest.raises(memkit.MemkitError):
+            kit.learn("k", "x=1", scope=SHOP, cite=cite)  # type: ignore[arg-type]
+        assert kit.events(scope=SHOP) == []
+        assert kit.learn("k", "x=1", scope=SHOP, cite="a.cfg#key=x").op == "ADD"
+
+
+@pytest.mark.parametrize("text", [None, 5, "", "   ", "a\0b", "\ud800", "x" * 20_001])
+def test_a_key_or_content_that_cannot_be_kept_is_one_clear_error(text: object) -> None:
+    with memkit.open() as kit:
+        for key, content in ((text, "v"), ("k", text)):
+            for verb in (kit.remember, kit.propose):
+                with pytest.raises(memkit.Refused):
+                    verb(key, content, scope=SHOP)  # type: ignore[arg-type]
+        assert kit.events(scope=SHOP) == [] and kit.inbox(scope=SHOP) == []

@@ -1,0 +1,27 @@
+"""What only an operator does: look at raw bytes, and drop what can be made anew. Every verb needs the grant `admin`."""
+
+from __future__ import annotations
+
+from memkit.govern.access import require
+from memkit.govern.forget import raw_counts
+from memkit.govern.sweep import pieces
+from memkit.read.follow import Index
+from memkit.record.database import Database
+from memkit.record.scope import Principal
+
+
+class Admin:
+    """The operator's verbs of one open store, as `kit.admin`."""
+
+    def __init__(self, db: Database, index: Index, principal: Principal) -> None:
+        self._db, self._index, self._principal = db, index, principal
+
+    def sweep(self, text: str) -> dict[str, int]:
+        """Count a text in the raw bytes of every file memkit owns here, live copies included, by file name."""
+        require(self._principal, "admin")
+        return {name: max(found, default=0) for name, found in raw_counts(self._db, pieces(text)).items()}
+
+    def rebuild(self) -> None:
+        """Drop the index; the next recall builds it anew from the record."""
+        require(self._principal, "admin")
+        self._index.clear()

@@ -268,7 +268,7 @@ class Kit:
 
     def _observe(self, cite: str | Sequence[str], reader: Reader) -> tuple[Evidence, ...]:
         now = self._now()
-        cites = list(cite) if isinstance(cite, (list, tuple)) else [cite]
+        cites: Sequence[str] = cite if isinstance(cite, (list, tuple)) else [cite]  # type: ignore[list-item]
         for text in cites:
             if isinstance(text, str) and (redact(text).findings or redact(find(text, reader).text).findings):
                 raise Refused("SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part")

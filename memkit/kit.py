@@ -120,11 +120,12 @@ class Kit:
         at every citation and looks like no instruction; otherwise it becomes a proposal. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
-        evidence = self._observe(cite)
+        reader = Reader(self.sources)
+        evidence = self._observe(cite, reader)
         times = Times(valid_from, valid_to, review_at, expires_at)
-        flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
         vouched = self.principal.actor == "person"
-        if vouched or (not flags and self._repeats(content, cite)):
+        flags = () if vouched else _flags(content)
+        if vouched or (not flags and self._repeats(content, cite, reader)):
             candidate = Candidate(key, content, _kind(kind), Trust.VERIFIED, 1.0, "source", evidence, times)
             return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
         candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, 1.0, "source", evidence, times)
@@ -136,9 +137,8 @@ class Kit:
     ) -> Proposal:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
-        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, _confidence(confidence), "model", self._observe(cite))
-        flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
-        return proposals.propose(self.db, candidate, self._place(scope), flags=flags, now=self._now())
+        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, _confidence(confidence), "model", self._observe(cite, Reader(self.sources)))
+        return proposals.propose(self.db, candidate, self._place(scope), flags=_flags(content), now=self._now())
 
     def inbox(self, *, scope: Scope, status: str = ProposalStatus.PENDING) -> list[Proposal]:
         """Return the proposals of the scopes visible here that have a status, oldest first."""
@@ -260,8 +260,8 @@ class Kit:
     def _reader(self) -> Reader:
         return Reader(self.sources, mask=lambda text: redact(text).text)
 
-    def _observe(self, cite: str | Sequence[str]) -> tuple[Evidence, ...]:
-        reader, now = Reader(self.sources), self._now()
+    def _observe(self, cite: str | Sequence[str], reader: Reader) -> tuple[Evidence, ...]:
+        now = self._now()
         cites = [cite] if isinstance(cite, str) else list(cite)
         if any(redact(text).findings for text in cites if isinstance(text, str)):
             raise Refused("SECRET_IN_CITATION", "the citation holds what looks like a secret; cite by lines or by key instead")
@@ -269,9 +269,8 @@ class Kit:
             raise Refused("SECRET_IN_CITATION", "the cited text holds what looks like a secret; cite a narrower part of the source")
         return tuple(observe(text, reader, now) for text in cites)
 
-    def _repeats(self, content: str, cite: str | Sequence[str]) -> bool:
-        """Return whether the content states what stands at every citation."""
-        reader = Reader(self.sources)
+    def _repeats(self, content: str, cite: str | Sequence[str], reader: Reader) -> bool:
+        """Return whether the content states what stands at every citation, in what was read when it was observed."""
         return all(mentions(content, find(text, reader)) for text in ([cite] if isinstance(cite, str) else cite))
 
     def _require_evidence(self, proposal: Proposal) -> None:
@@ -297,6 +296,10 @@ class Admin:
         """Drop the index; the next recall builds it anew from the record."""
         require(self._kit.principal, "admin")
         self._kit._index.clear()
+
+
+def _flags(content: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
 
 
 def _kind(kind: str) -> Kind:

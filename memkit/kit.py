@@ -126,8 +126,8 @@ class Kit:
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
         times = Times(valid_from, valid_to, review_at, expires_at)
-        flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
         vouched = self.principal.actor == "person"
+        flags = () if vouched else _flags(content)
         if vouched or (not flags and self._repeats(content, evidence, reader)):
             candidate = Candidate(key, content, _kind(kind), Trust.VERIFIED, 1.0, "source", evidence, times)
             return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
@@ -140,11 +140,9 @@ class Kit:
     ) -> Proposal:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
-        candidate = Candidate(
-            key, content, _kind(kind), Trust.INFERRED, _confidence(confidence), "model", self._observe(cite, Reader(self.sources))
-        )
-        flags = tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
-        return proposals.propose(self.db, candidate, self._place(scope), flags=flags, now=self._now())
+        evidence = self._observe(cite, Reader(self.sources))
+        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, _confidence(confidence), "model", evidence)
+        return proposals.propose(self.db, candidate, self._place(scope), flags=_flags(content), now=self._now())
 
     def inbox(self, *, scope: Scope, status: str = ProposalStatus.PENDING) -> list[Proposal]:
         """Return the proposals of the scopes visible here that have a status, oldest first."""
@@ -283,6 +281,10 @@ class Kit:
         for piece in (check(evidence, reader) for evidence in proposal.candidate.evidence):
             if not piece.verdict.holds:
                 raise Refused(recalling.WITHHELD[piece.verdict], f"{piece.why}; reject this proposal and propose anew from the source")
+
+
+def _flags(content: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
 
 
 def _kind(kind: str) -> Kind:

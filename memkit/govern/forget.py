@@ -152,11 +152,12 @@ def restore_right(db: Database, key: str, place: Place, *, now: datetime) -> int
 def _erase(tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces, *, expected: int, now: datetime) -> tuple[int, list[str]]:
     tenant = place.principal.tenant
     withdrawal = Candidate(key, None, Kind.FACT, Trust.STATED, 1.0, "user")
-    decision, revision = judge(tx, db, withdrawal, place)
+    decision, memory = judge(tx, db, withdrawal, place)
     if decision.op is Op.DELETE:
-        _, revision = store.append(
+        memory = store.append(
             tx, Op.DELETE, withdrawal, tenant=tenant, scope=place.scope, expected=expected, actor=place.principal.actor, now=now
         )
+    revision = memory.revision if memory else 0
     for table, query in ERASE_QUERIES.items():
         tx.execute(query, {"ids": json.dumps(traces.rows[table])})
     laid = [digest for value in traces.values for digest in tombstone.digests(db, tenant, place.scope, key, value)]

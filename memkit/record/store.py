@@ -18,7 +18,11 @@ from memkit.errors import Conflict
 from memkit.record.model import Candidate, Event, Evidence, Kind, Memory, Op, Status, Trust
 from memkit.record.scope import Principal
 
-_APPEND = """
+_MEMORY = """
+    seq, tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at, last_verified_at,
+    valid_from, valid_to, review_at, expires_at"""
+
+APPEND = f"""
 insert into revision (tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at,
                       last_verified_at, valid_from, valid_to, review_at, expires_at)
 select :tenant, :scope, :key, coalesce(newest.revision, 0) + 1, :op, :content, :kind, :trust, :confidence, :source_type, :actor,
@@ -29,12 +33,18 @@ from (select 1) left join (
     where tenant = :tenant and scope = :scope and key = :key order by revision desc limit 1
 ) newest
 where :expected = -1 or :expected = case when coalesce(newest.op, 'DELETE') = 'DELETE' then 0 else newest.revision end
-returning seq, revision
+returning {_MEMORY}
 """
 
-_MEMORY = """
-    seq, tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at, last_verified_at,
-    valid_from, valid_to, review_at, expires_at"""
+ADD_EVIDENCE = """
+insert into evidence (tenant, revision_seq, proposal_id, source, locator, digest, quote, source_version, observed_at)
+values (:tenant, :revision_seq, :proposal_id, :source, :locator, :digest, :quote, :source_version, :observed_at)
+"""
+
+LOG = """
+insert into event (at, tenant, user, actor, op, scope, key, revision, reason, detail)
+values (:at, :tenant, :user, :actor, :op, :scope, :key, :revision, :reason, :detail)
+"""
 
 _TIMES = ("created_at", "recorded_at", "last_verified_at", "valid_from", "valid_to", "review_at", "expires_at")
 
@@ -67,23 +77,20 @@ def memory_id(tenant: str, scope: str, key: str) -> str:
     return "m-" + hashlib.sha256(json.dumps([tenant, scope, key]).encode()).hexdigest()[:16]
 
 
-def append(
-    tx: SqliteUtils, op: Op, candidate: Candidate, *, tenant: str, scope: str, expected: int, actor: str, now: datetime
-) -> tuple[int, int]:
-    """Append one revision with its evidence, in one statement each, and return (seq, revision).
+def append(tx: SqliteUtils, op: Op, candidate: Candidate, *, tenant: str, scope: str, expected: int, actor: str, now: datetime) -> Memory:
+    """Append one revision with its evidence, in one statement each, and return it as it was written.
 
     Raises Conflict where the current revision is not `expected` (0: no current value; ANY: whatever it is). Numbers never restart.
     """
     verified = stamp(now) if candidate.evidence else None
     row = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
     row |= {"now": stamp(now), "last_verified_at": verified}
-    written = tx.execute(_APPEND, row).fetchall()
+    written = select(tx, APPEND, row)
     if not written:
         current = current_memory(tx, tenant, scope, candidate.key)
         raise Conflict(candidate.key, expected=expected, actual=current.revision if current else 0)
-    ((seq, revision),) = written
-    add_evidence(tx, tenant, candidate.evidence, revision_seq=seq)
-    return seq, revision
+    add_evidence(tx, tenant, candidate.evidence, revision_seq=written[0]["seq"])
+    return _memory(written[0], candidate.evidence)
 
 
 def add_evidence(
@@ -92,8 +99,7 @@ def add_evidence(
     """Keep what a revision, or a proposal, rests on."""
     for piece in evidence:
         tx.execute(
-            "insert into evidence (tenant, revision_seq, proposal_id, source, locator, digest, quote, source_version, observed_at)"
-            " values (:tenant, :revision_seq, :proposal_id, :source, :locator, :digest, :quote, :source_version, :observed_at)",
+            ADD_EVIDENCE,
             {
                 "tenant": tenant,
                 "revision_seq": revision_seq,
@@ -113,8 +119,7 @@ def log(
 ) -> None:
     """Append one event. It names things and never holds content, so it can stay when content is forgotten."""
     tx.execute(
-        "insert into event (at, tenant, user, actor, op, scope, key, revision, reason, detail)"
-        " values (:at, :tenant, :user, :actor, :op, :scope, :key, :revision, :reason, :detail)",
+        LOG,
         {
             "at": stamp(now),
             "tenant": principal.tenant,
@@ -227,7 +232,7 @@ def select(tx: SqliteUtils, query: str, where: dict[str, Any]) -> list[dict[str,
 
 
 def _memories(tx: SqliteUtils, tenant: str, rows: list[dict[str, Any]]) -> list[Memory]:
-    evidence = evidence_of(tx, tenant, "revision_seq", [row["seq"] for row in rows])
+    evidence = evidence_of(tx, tenant, "revision_seq", [row["seq"] for row in rows]) if rows else {}
     return [_memory(row, evidence.get(row["seq"], ())) for row in rows]
 
 

@@ -14,7 +14,7 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import Refused
 from memkit.record import store, tombstone
 from memkit.record.database import Database
-from memkit.record.model import ANY, Candidate, Decision, Op, Outcome
+from memkit.record.model import ANY, Candidate, Decision, Memory, Op, Outcome
 from memkit.record.scope import Principal
 from memkit.write.admission import decide
 from memkit.write.redact import redact
@@ -54,25 +54,25 @@ def commit(db: Database, candidate: Candidate, place: Place, *, expected: int, n
 
 def commit_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
     """Do what `commit` does inside a transaction that already holds the write lock, with a clean candidate."""
-    tenant = place.principal.tenant
-    decision, revision = judge(tx, db, candidate, place)
+    tenant, key = place.principal.tenant, candidate.key
+    decision, memory = judge(tx, db, candidate, place)
     if decision.op is not Op.NOOP:
-        _, revision = store.append(
+        memory = store.append(
             tx, decision.op, candidate, tenant=tenant, scope=place.scope, expected=expected, actor=place.principal.actor, now=now
         )
-    store.log(tx, decision.op, decision.reason, principal=place.principal, scope=place.scope, key=candidate.key, revision=revision, now=now)
-    memory = store.current_memory(tx, tenant, place.scope, candidate.key)
-    return Outcome(decision.op, decision.reason, decision.why, memory)
+    revision = memory.revision if memory else 0
+    store.log(tx, decision.op, decision.reason, principal=place.principal, scope=place.scope, key=key, revision=revision, now=now)
+    return Outcome(decision.op, decision.reason, decision.why, None if decision.op is Op.DELETE else memory)
 
 
-def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place) -> tuple[Decision, int]:
-    """Return the decision about a candidate as things stand, and the current revision (0: none)."""
+def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place) -> tuple[Decision, Memory | None]:
+    """Return the decision about a candidate as things stand, and the current value."""
     tenant = place.principal.tenant
     current = store.current_memory(tx, tenant, place.scope, candidate.key)
     buried = candidate.content is not None and tombstone.is_buried(
         tx, tenant, tombstone.digests(db, tenant, place.scope, candidate.key, candidate.content)
     )
-    return decide(candidate, current, buried=buried), current.revision if current else 0
+    return decide(candidate, current, buried=buried), current
 
 
 def check_key(key: str) -> None:

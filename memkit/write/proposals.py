@@ -27,7 +27,8 @@ def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[st
     """Put a candidate into the inbox, once, or say why not. Raises Refused for text that may not be kept."""
     candidate = clean(candidate)
     with db.write() as tx:
-        decision, revision = judge(tx, db, candidate, place)
+        decision, current = judge(tx, db, candidate, place)
+        revision = current.revision if current else 0
         reason = decision.reason if decision.op is Op.NOOP else "AWAITS_A_PERSON"
         op = Op.NOOP if decision.op is Op.NOOP else Op.PROPOSED
         store.log(tx, op, reason, principal=place.principal, scope=place.scope, key=candidate.key, revision=revision, now=now)

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
+import memkit
+from memkit.read.recall import WITHHELD
 from memkit.record.evidence import Reader, check, observe
 from memkit.record.model import Verdict
 from memkit.record.sources import LIMIT, Folder
 
+SHOP = memkit.Scope(workspace="shop")
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 KINDS = ("file", "lines", "quote", "toml", "json", "ini", "env")
 
@@ -246,13 +249,17 @@ def test_what_is_hidden_is_exactly_what_changed(name: str, kind: str, tmp_path: 
     doc = DOCS[kind]
     (tmp_path / "conf").mkdir()
     (tmp_path / doc.path).write_text(_text(doc), encoding="utf-8", newline="")
-    folder = Folder(tmp_path)
-    evidence = observe(doc.cite, Reader(folder), NOW)
-    edit(name, doc, tmp_path)
-    done = check(evidence, Reader(folder))
-    assert (done.verdict, done.why) == (TABLE[name][KINDS.index(kind)], done.why)
-    if done.verdict.holds:
-        assert done.found == evidence.quote
+    with memkit.open(root=tmp_path) as kit:
+        memory = kit.learn("fact", "what the shop does", scope=SHOP, cite=doc.cite).memory
+        assert memory is not None and len(kit.recall("shop", scope=SHOP, budget=50).hits) == 1
+        edit(name, doc, tmp_path)
+        (done,) = kit.check(scope=SHOP)[0].evidence
+        assert (done.verdict, done.why) == (TABLE[name][KINDS.index(kind)], done.why)
+        if done.verdict.holds:
+            assert done.found == memory.evidence[0].quote
+        found = kit.recall("shop", scope=SHOP, budget=50)
+        assert [hit.verdict for hit in found.hits] == ([done.verdict] if done.verdict.holds else [])
+        assert [skip.reason for skip in found.skipped] == ([] if done.verdict.holds else [WITHHELD[done.verdict]])
 
 
 def test_the_table_is_complete() -> None:

@@ -34,7 +34,8 @@ def module_list() -> str:
 
 def first_sentence(path: Path) -> str:
     line = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].replace("\n", " ")
-    return line.split(". ")[0].rstrip(".") + "."
+    sentence = line.split(". ")[0].rstrip(".")
+    return sentence if sentence.endswith("?") else sentence + "."
 
 
 def test_the_python_blocks_of_readme_run_in_order():

@@ -13,7 +13,7 @@ import ipywidgets as widgets  # type: ignore[import-untyped]
 
 from memkit.errors import NotFound, Refused
 from memkit.kit import Kit
-from memkit.lab.watch import Watcher, watch
+from memkit.lab import Watcher, watch_folder
 from memkit.read.recall import Recall
 from memkit.record.model import Check, Memory, Outcome
 from memkit.record.scope import Scope
@@ -220,7 +220,7 @@ class SourceDesk(Panel):
         if not isinstance(self.kit.sources, Folder):
             return None
         try:
-            return watch(self.kit.sources.root, lambda names: self.guard(self._nudged))
+            return watch_folder(self.kit.sources.root, lambda names: self.guard(self._nudged))
         except Refused as error:
             self.controls.say(f"The desk does not follow the files by itself: {error}")
             return None

@@ -15,6 +15,7 @@ from memkit.lab.sandbox import is_installed, notebooks_folder
 
 HOOK = "memkit.lab.clean.drop_live_views"
 START = "00_tour.ipynb"
+SETTINGS = Path(__file__).parent / "jupyter"  # defaults for JupyterLab: no question about news, no look for updates
 
 
 class NoJupyter(Exception):
@@ -27,6 +28,7 @@ def open_course(*, port: int | None = None, browser: bool = True) -> None:
         lab = import_module("jupyterlab.labapp")
     except ImportError as error:
         raise NoJupyter("JupyterLab is not installed here; `memkit doctor` prints the command that installs each missing part") from error
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [os.environ.get("JUPYTER_CONFIG_PATH"), str(SETTINGS)]))
     lab.main(arguments(course_folder(Path.cwd()), port=port, browser=browser))
 
 
@@ -55,8 +57,6 @@ def arguments(course: Path, *, port: int | None, browser: bool) -> list[str]:
         f"--ServerApp.root_dir={course.resolve()}",
         f"--LabApp.default_url=/lab/tree/{START}",
         f"--FileContentsManager.pre_save_hook={HOOK}",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
     ]
     if _is_root():
         found.append("--allow-root")  # a container's only user; Jupyter would refuse to start

@@ -92,8 +92,11 @@ def test_a_save_in_the_real_server_drops_the_view_that_has_a_snapshot(server):
     assert saved["metadata"] == {}
 
 
-def test_the_real_server_opens_at_the_tour_and_asks_for_no_news(server):
-    with urllib.request.urlopen(urllib.request.Request(f"{server}/?token={TOKEN}"), timeout=10) as answer:
+def test_the_real_server_opens_at_the_tour(server):
+    with urllib.request.urlopen(f"{server}/?token={TOKEN}", timeout=10) as answer:
         assert answer.url.split("?")[0] == f"{server}/lab/tree/00_tour.ipynb"
-        page = answer.read().decode("utf-8")
-    assert '"news": {"disabled": true}' in page
+
+
+def test_the_real_server_asks_nothing_about_news_and_looks_for_no_updates(server):
+    schema = json.loads(ask(f"{server}/lab/api/settings/@jupyterlab/apputils-extension:notification"))["schema"]["properties"]
+    assert (schema["fetchNews"]["default"], schema["checkForUpdates"]["default"]) == ("false", False)

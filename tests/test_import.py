@@ -8,6 +8,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+import memkit
+
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("sklearn", "numpy", "scipy", "ipywidgets", "IPython", "jupyterlab", "watchfiles")
 
@@ -34,11 +36,15 @@ def test_import_memkit_loads_nothing_heavy():
     assert loaded_by("import memkit") == set()
 
 
-def test_a_store_that_is_used_loads_nothing_heavy_but_what_sqlite_utils_loads():
-    """sqlite-utils loads numpy by itself where it is installed; remembering and recalling add nothing to that."""
-    use = "kit.remember('a', '超时 30', scope=s); assert kit.recall('超时', scope=s, budget=99).hits"
-    used = loaded_by(f"import memkit\ns = memkit.Scope(env='prod')\nwith memkit.open() as kit:\n    {use}")
-    assert used == loaded_by("import sqlite_utils") <= {"numpy"}
+def test_using_memkit_loads_nothing_heavy_of_its_own():
+    """sqlite-utils loads numpy by itself where it is installed; memkit adds nothing to that."""
+    used = "import memkit; memkit.open().recall('x', scope=memkit.Scope(env='prod'), budget=9)"
+    assert loaded_by(used) == loaded_by("import sqlite_utils") <= {"numpy"}
+
+
+def test_every_exported_name_is_found_and_no_other():
+    assert all(getattr(memkit, name) is not None for name in (*memkit.__all__, "open"))
+    assert set(memkit._HOME) < {*memkit.__all__, "open"} and not hasattr(memkit, "no_such_name")
 
 
 def test_the_heavy_packages_are_there_and_would_be_seen():

@@ -46,6 +46,15 @@ _ORDINARY = frozenset(
 )
 
 
+def placeholder(value: str) -> bool:
+    """Recognise what a manual writes where the reader's own secret goes.
+
+    >>> placeholder("xoxb-your-token-here"), placeholder("hunter2")
+    (True, False)
+    """
+    return bool(_STAND_IN.search(value[:400]))
+
+
 def stand_in(value: str) -> bool:
     """Recognise a placeholder, a reference to a secret kept elsewhere, a measure, or an ordinary word.
 
@@ -53,7 +62,7 @@ def stand_in(value: str) -> bool:
     [True, True, True, True, True, False]
     """
     return (
-        bool(_STAND_IN.search(value[:400]))
+        placeholder(value)
         or len(set(value)) <= 2
         or value.lower() in _ORDINARY
         or bool(_REFERENCE.fullmatch(value[:400]) or _MEASURE.fullmatch(value[:400]))
@@ -71,7 +80,7 @@ def opaque(value: str) -> bool:
     >>> opaque("q7Zp0aLmX2vB9"), opaque("scikit-learn-contrib-2"), opaque("xxxxxxxxxxxx1")
     (True, False, False)
     """
-    if len(value) < 12 or len(set(value[:400])) <= 4 or _STAND_IN.search(value[:400]):
+    if len(value) < 12 or len(set(value[:400])) <= 4 or placeholder(value):
         return False
     return any(not _WORD.fullmatch(part) for part in re.split(r"[-_./+=~:]", value[:400]))
 
@@ -94,7 +103,7 @@ def scrambled(value: str) -> bool:
 
 def letters(value: str) -> bool:
     """Accept a token of more than four different characters that is no placeholder."""
-    return len(set(value)) > 6 and any(c.isupper() for c in value[4:]) and not _STAND_IN.search(value)
+    return len(set(value)) > 6 and any(c.isupper() for c in value[4:]) and not placeholder(value)
 
 
 def digit(value: str) -> bool:

@@ -31,12 +31,17 @@ class Detector:
     check: Callable[[str], bool] | None
 
     def spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield what to mask: the groups named `secret...` where there are any, else the whole match."""
-        for match in _compiled(self.pattern).finditer(text):
-            for group in _secret_groups(self.pattern):
-                start, end = match.span(group)
-                if start >= 0 and self.accepts(text[start:end]):
-                    yield start, end, self.kind
+        """Yield what to mask: the groups named `secret...` where there are any, else the whole match.
+
+        Subtle: a number that fails its check is tried again one character on, or digits before a card would hide the card.
+        """
+        pattern, groups = _compiled(self.pattern), _secret_groups(self.pattern)
+        match = pattern.search(text)
+        while match:
+            spans = [match.span(group) for group in groups if match.start(group) >= 0]
+            found = [(start, end, self.kind) for start, end in spans if self.accepts(text[start:end])]
+            yield from found
+            match = pattern.search(text, match.end() if found or not self.digits else match.start() + 1)
 
     def accepts(self, value: str) -> bool:
         """Apply the named check, or else turn down placeholders such as `ghp_xxxxxxxx`."""

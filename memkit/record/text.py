@@ -136,9 +136,10 @@ def normalise(value: str) -> str:
     """
     if value.isascii() and not _CONTROL.search(value):
         return "".join(value.lower().split())
-    mixed = any(c.isascii() and c.isalpha() for c in value)
-    before, now = value, fold(value).text
-    now = latinise(now) if mixed else now
+    now = fold(value).text
+    if any(c.isascii() and c.isalpha() for c in now):  # capitals of another script among Latin letters are Latin capitals
+        now = latinise(now)
+    before = None
     while now != before:
         before = now
         now = "".join(fold(now.casefold()).text.translate(_look_alikes()[1]).split())

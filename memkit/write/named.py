@@ -16,14 +16,15 @@ from memkit.write.detectors import table
 
 _VALUE = (
     r"(?:\\?\"(?P<d>[^\"\\\n]{1,400})\\?\"|\\?'(?P<s>[^'\\\n]{1,400})\\?'|`(?P<t>[^`\n]{1,400})`|[“「『«‹](?P<c>[^”」』»›\n]{1,200})[”」』»›]"
-    r"|(?P<bare>[!#-&*+\-/-9;<?-_a-~][!#-&(-+\--~]{2,400}))"
+    r"|(?P<bare>[!#-&*+/-9<?-Z^a-z~][!#-&(-+\--:<-_a-~]{2,400}))"
 )
+_PRINTABLE = re.compile(r"[!-~“「『«‹]")
 _TAIL = r"(?:[_.-]?(?i:\d{1,3}|prod(?:uction)?|dev|test|staging|base|v\d|old|new|live|value|text|plain|hex|env|id)(?![A-Za-z])){0,2}"
 _TYPED = r"(?:\s{0,2}:\s{0,2}&?[A-Za-z][\w\[\]<>|. ]{1,30}?\s{0,2}(?==))?"
 _SIGN = r"(?::=|=>|->|={1,3}|:{1,2}|\((?=[\"'])|(?<=[\"'])\s?,|[\"',]{0,2}\s{1,20}[\"']?value[\"']?\s{0,3}[:=])"
 _SIGNED = re.compile(rf"{_TAIL}[\"'`\]\\)*]{{0,4}}{_TYPED}\s{{0,8}}{_SIGN}\s{{0,8}}[*(\[]{{0,3}}{_VALUE}")
 _ABOUT = re.compile(rf"(?:\s{{0,2}}\([^()\n]{{1,30}}\)|的|\s)[^\n:=,.;。\"'`]{{0,40}}[:=][ \t]{{0,4}}{_VALUE}")
-_BESIDE = re.compile(rf"{_TAIL}[ \t,]{{0,3}}{_VALUE}")
+_BESIDE = re.compile(rf"{_TAIL}[ \t,]{{0,3}}(?=[\"'`A-Za-z0-9#@$!]){_VALUE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,15 @@ def _whole(text: str, start: int, end: int) -> bool:
 
 def named(text: str, lower: str) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, kind) of the values that follow the name of a secret in folded `text`."""
+    done = 0
     for name in _occurrences(text, lower):
+        if name.end < done or not _PRINTABLE.search(text, name.end, name.end + 64):
+            continue
         for form, pattern in (("sign", _SIGNED), ("about", _ABOUT), ("spoken", _spoken()), ("beside", _BESIDE)):
             match = pattern.match(text, name.end)
             if match and (span := _believed(name, form, match, text)):
                 yield *span, "password" if name.family == "password" else "secret"
+                done = span[1]
                 break
 
 
@@ -96,7 +101,8 @@ def _believed(name: Name, form: str, match: re.Match[str], text: str) -> tuple[i
     group = match.lastgroup or "bare"
     quoted = group != "bare"
     value = match[group] if quoted else _trimmed(match[group])
-    called = not quoted and text[match.start(group) + len(value) : match.end() + 1][:1] in ("(", "[")
+    rest = text[match.start(group) + len(value) : match.start(group) + len(value) + 2]
+    called = not quoted and rest.isascii() and rest[:1] in ("(", "[")
     if len(value) < 3 or stand_in(value) or called or (quoted and " " in value and "phrase" not in name.text.lower()):
         return None
     if not (_password if name.family == "password" else _token)(name.text, form, value, quoted=quoted):
@@ -127,6 +133,6 @@ def _trimmed(value: str) -> str:
     """Cut what belongs to the sentence or the syntax around a bare value, not to the value."""
     if "=" in value.partition("&")[2]:
         value = value.partition("&")[0]
-    while value and (value[-1] in ".:*]}|,;" or (value[-1] == ")" and "(" not in value)):
+    while value and (value[-1] in ".:*]}|(" or (value[-1] == ")" and "(" not in value)):
         value = value[:-1]
     return value

@@ -57,11 +57,12 @@ def screen(text: str) -> list[Flag]:
     []
     """
     folded = fold(text)
-    flags = [*_surface(text), *_phrases(folded)]
+    flags = {*_surface(text), *_phrases(folded)}
     for technique, view in _disguises(folded):
-        flags += [Flag(technique, flag.start, flag.end) for flag in _phrases(view)]
-    flags += [Flag(technique, *folded.original_span(start, end)) for technique, start, end in _decoded(folded.text)]
-    return sorted(set(flags), key=lambda flag: (flag.start, flag.end, flag.technique))
+        found = {Flag(technique, flag.start, flag.end) for flag in _phrases(view)}
+        flags |= {new for new in found if not any(new.start < old.end and old.start < new.end for old in flags)}
+    flags |= {Flag(technique, *folded.original_span(start, end)) for technique, start, end in _decoded(folded.text)}
+    return sorted(flags, key=lambda flag: (flag.start, flag.end, flag.technique))
 
 
 def _surface(text: str) -> Iterator[Flag]:
@@ -139,11 +140,9 @@ def _rewrite(folded: Folded, pattern: re.Pattern[str], change: Callable[[re.Matc
 def _decoded(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield codes whose plain text is an instruction: base64, hex, rot13 and reversed, each undone once."""
     for match in _CODED.finditer(text):
-        yield from _suspicious(
-            "base64", _bytes(lambda run=match[0]: base64.b64decode(run.rstrip("=").translate(str.maketrans("-_", "+/")) + "==")), match
-        )
+        yield from _suspicious("base64", _plain(match[0], _from_base64), match)
     for match in _HEX.finditer(text):
-        yield from _suspicious("hex", _bytes(lambda run=match[0]: bytes.fromhex(run.replace(":", " "))), match)
+        yield from _suspicious("hex", _plain(match[0].replace(":", " "), bytes.fromhex), match)
     whole = re.match(r"(?s).*", text)
     if whole and re.search(r"\b(?:vafgehpgvba|vtaber|cerivbhf|flfgrz|cebzcg|nffvfgnag|erirny|sbetrg)", text, re.I):
         yield from _suspicious("rot13", codecs.encode(text, "rot13"), whole)
@@ -151,9 +150,13 @@ def _decoded(text: str) -> Iterator[tuple[str, int, int]]:
         yield from _suspicious("reversed", text[::-1], whole)
 
 
-def _bytes(decode: Callable[[], bytes]) -> str:
+def _from_base64(run: str) -> bytes:
+    return base64.b64decode(run.rstrip("=").translate(str.maketrans("-_", "+/")) + "==")
+
+
+def _plain(run: str, decode: Callable[[str], bytes]) -> str:
     try:
-        return decode().decode()
+        return decode(run).decode()
     except (binascii.Error, ValueError):
         return ""
 

@@ -1,0 +1,139 @@
+"""Claims about redaction: what vanishes, what stays, and that failing means refusing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from redaction_corpus import samples
+
+import memkit.write.redact as room
+from memkit.errors import Refused
+from memkit.write.detectors import table
+from memkit.write.redact import Finding, redact
+
+SHARED = Path(__file__).parents[1].parent / "shared" / "data" / "make_redaction_dev.py"
+CORPUS = [sample for seed in (101, 102) for sample in samples(seed)]
+SECRETS = [sample.text for sample in CORPUS if sample.secret]
+
+
+def vanished(text: str, secret: str) -> bool:
+    width = 12 if len(secret) >= 16 else max(1, -(-len(secret) * 3 // 4))
+    return not any(secret[n : n + width] in text for n in range(len(secret) - width + 1))
+
+
+def right(text: str, secret: str | None) -> bool:
+    masked = redact(text).text
+    if secret is None:
+        return masked == text
+    before, _, after = text.partition(secret)
+    return vanished(masked, secret) and masked.startswith(before) and masked.endswith(after)
+
+
+def test_the_corpus_is_masked_and_its_look_alikes_are_not():
+    seen = Counter(sample.group for sample in CORPUS)
+    good = Counter(sample.group for sample in CORPUS if right(sample.text, sample.secret))
+    shares = {group: good[group] / seen[group] for group in seen}
+    assert shares["credential"] >= 0.97 and shares["personal"] >= 0.97, shares
+    assert shares["look-alike"] >= 0.98 and shares["obfuscated"] >= 0.9, shares
+    assert len({sample.kind for sample in CORPUS if sample.secret}) >= 100
+
+
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_everything_in_the_shared_corpus_is_right(seed):
+    if not SHARED.exists():
+        pytest.skip("the shared redaction corpus is not beside this checkout")
+    printed = subprocess.run([sys.executable, str(SHARED), "--seed", str(seed)], capture_output=True, text=True, check=True).stdout
+    rows = [json.loads(line) for line in printed.split("\n") if line]
+    assert [(row["kind"], row["text"]) for row in rows if not right(row["text"], row["secret"])] == []
+    assert len(rows) == 51
+
+
+@pytest.mark.parametrize(
+    "text", ["keyboard", "max_tokens=4096", "password_reset", "The password reset page needs a new token layout", "密码学课程在周三"]
+)
+def test_ordinary_words_stay(text):
+    assert redact(text) == room.Redacted(text, ())
+
+
+def test_the_same_words_do_announce_a_secret():
+    assert redact("password_reset; password=q7Zp0aLm").text == "password_reset; password=[redacted:password]"
+    assert redact("密码学课程；密码是q7Zp0aLm。").text == "密码学课程；密码是[redacted:password]。"
+
+
+def test_a_finding_holds_the_kind_and_the_original_span():
+    text = "Ｍail: ann@example.test\u200b, tel 13800138000."
+    assert redact(text).findings == (Finding("email", 6, 22), Finding("phone-china", 29, 40))
+    assert redact(text).text == "Ｍail: [redacted:email]\u200b, tel [redacted:phone-china]."
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(SECRETS), st.text(max_size=20), st.sampled_from([" ", "=", "password", "[redacted:", "[redacted:x]", "]", "："])
+        ),
+        max_size=5,
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_masking_again_changes_nothing(parts):
+    once = redact("".join(parts))
+    assert redact(once.text) == room.Redacted(once.text, ())
+
+
+@given(st.lists(st.sampled_from([*SECRETS, "just words ", "只是句子。"]), min_size=1, max_size=4))
+@settings(max_examples=100, deadline=None)
+def test_findings_describe_the_masked_text_exactly(parts):
+    text = " ".join(parts)
+    result, rebuilt, at = redact(text), "", 0
+    for finding in result.findings:
+        rebuilt += text[at : finding.start] + f"[redacted:{finding.kind}]"
+        at = finding.end
+    assert rebuilt + text[at:] == result.text
+
+
+@pytest.mark.parametrize("failure", [MemoryError("canary"), RecursionError("canary"), ValueError("canary"), KeyError("canary")])
+def test_a_failure_inside_refuses_without_the_text(monkeypatch, failure):
+    def broken(text):
+        raise failure
+
+    monkeypatch.setattr(room, "_find", broken)
+    with pytest.raises(Refused) as caught:
+        redact("canary")
+    assert caught.value.reason == "REDACTION_FAILED"
+    assert "canary" not in str(caught.value)
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
+
+
+def test_lone_surrogates_and_every_control_character_are_legal():
+    assert redact("\ud800 password=q7Zp0aLm \udfff").text == "\ud800 password=[redacted:password] \udfff"
+    text = "".join(map(chr, range(32)))
+    assert redact(text).text == text
+
+
+def test_a_mark_in_the_text_is_kept_and_does_not_shield_its_neighbours():
+    assert redact("[redacted:email] password=q7Zp0aLm").text == "[redacted:email] password=[redacted:password]"
+    assert redact("q7@example.test[redacted:x]").text == "[redacted:email][redacted:x]"
+
+
+def test_the_table_names_where_every_format_is_documented():
+    text = Path(room.__file__).with_name("detectors.toml").read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if " = { " in line]
+    assert len(lines) == len(table().detectors) >= 150
+    assert [line for line in lines if 'doc = "' not in line] == []
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a", "1", "4111 ", "password=", "密码是", "://a:", "a@", "%41", "\u200b", "QUJD", "-----BEGIN " + "PRIVATE KEY-----", "a ", "\"'"],
+)
+def test_a_hundred_thousand_hostile_characters_come_back(unit):
+    text = (unit * 100_000)[:100_000]
+    once = redact(text)
+    assert redact(once.text).findings == ()

@@ -1,0 +1,102 @@
+"""Claims about folding, normalising and counting."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memkit.record.text import MAX_MARKS, count_tokens, fold, latinise, normalise
+
+ODD = st.text(st.sampled_from("aé\u0301\u0323\u200b\u00adｶﾞ가\u1100\u1161ﬁ㎏Å\u2126\U000e0041\ufe0fА10 \n"), max_size=40)
+ANY = st.one_of(ODD, st.text(max_size=60))
+
+
+def visible(text: str) -> str:
+    """The oracle: drop what is invisible by its general category or by name, then let the standard library normalise."""
+    extra = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+    return "".join(c for c in text if c in "\n\t\r" or (unicodedata.category(c) not in ("Cf", "Cc") and ord(c) not in extra))
+
+
+@given(ANY)
+def test_fold_equals_nfkc_of_what_is_visible(text):
+    assert fold(text).text == visible(unicodedata.normalize("NFKC", visible(text)))
+
+
+@given(ANY)
+def test_every_span_maps_back_to_an_original_that_folds_to_it(text):
+    folded = fold(text)
+    spans = [folded.original_span(n, n + 1) for n in range(len(folded.text))]
+    assert spans == sorted(spans)
+    assert all(char in fold(text[start:end]).text for char, (start, end) in zip(folded.text, spans, strict=True))
+    if folded.text:
+        assert fold(text[slice(*folded.original_span(0, len(folded.text)))]).text == folded.text
+
+
+def test_expanding_and_composing_characters_map_to_their_whole_cluster():
+    folded = fold("x\u200bﬁe\u0301 ｶﾞ!")
+    assert folded.text == "xfié ガ!"
+    assert [folded.original_span(n, n + 1) for n in range(7)] == [(0, 1), (2, 3), (2, 3), (3, 5), (5, 6), (6, 8), (8, 9)]
+    assert folded.original_span(7, 7) == (9, 9)
+
+
+def test_printable_ascii_is_returned_as_it_is():
+    text = "plain ASCII, with\ttabs\nand lines"
+    assert fold(text).text is text
+
+
+def test_a_letter_keeps_at_most_thirty_marks():
+    assert fold("q" + "\u0323" * 1000).text == "q" + "\u0323" * MAX_MARKS
+
+
+@given(ANY)
+def test_normalise_is_idempotent(value):
+    assert normalise(normalise(value)) == normalise(value)
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    ["TKT-100 OK", "tkt-100ok", " T K T - 1 0 0 o k ", "ＴＫＴ－１００ＯＫ", "T\u200bKT-1\u206000ok", "\u0422\u041a\u0422-100\u041e\u041a", "tkt\u2010100\u03bf\u03ba", "TKT-100\ufe0f O\u00adK"],
+)  # fmt: skip
+def test_case_space_width_invisible_and_look_alike_forms_share_one_value(disguise):
+    assert normalise(disguise) == "tkt-100ok"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("TKT-100", "TKT-1000"), ("alice@x.test", "alice.smith@x.test"), ("1.2", "12"), ("a/b", "ab"), ("O0", "OO"), ("l1", "ll"), ("超时三十秒", "超时三十分"), ("v-1", "v1")],
+)  # fmt: skip
+def test_different_values_stay_different(one, other):
+    assert normalise(one) != normalise(other)
+
+
+@given(ANY)
+def test_latinise_keeps_every_position(text):
+    assert len(latinise(text)) == len(text)
+
+
+@given(ANY, ANY)
+def test_tokens_never_shrink_by_concatenation(one, other):
+    assert max(count_tokens(one), count_tokens(other)) <= count_tokens(one + other)
+
+
+def test_tokens_follow_the_stated_rule():
+    counts = {
+        text: count_tokens(text) for text in ("", "word", "words", "one two", "1234", "a, b", "密码", "\n\n", "  ", "\U0001f600", "\x00")
+    }
+    assert counts == {
+        "": 0,
+        "word": 1,
+        "words": 2,
+        "one two": 2,
+        "1234": 4,
+        "a, b": 3,
+        "密码": 4,
+        "\n\n": 1,
+        "  ": 1,
+        "\U0001f600": 4,
+        "\x00": 1,
+    }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         UnsafePath,
     )
     from memkit.kit import Kit
-    from memkit.kit import open as open  # noqa: A004
+    from memkit.kit import open as open
     from memkit.read.recall import TFIDF, Recall, Recipe
     from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
     from memkit.record.scope import Principal, Scope

@@ -25,7 +25,7 @@ def candidate(content: str | None, trust: Trust, digest: str = "") -> Candidate:
 
 def memory(content: str, trust: Trust, digest: str = "") -> Memory:
     evidence = (piece(digest),) if digest else ()
-    times = {name: None for name in ("last_verified_at", "valid_from", "valid_to", "review_at", "expires_at")}
+    times = dict.fromkeys(("last_verified_at", "valid_from", "valid_to", "review_at", "expires_at"))
     return Memory(
         "m-1", "local", "env=prod", "timeout", 1, Op.ADD, content, Kind.FACT, trust, 1.0, "test", "person", Status.CURRENT, NOW, NOW,
         **times, seq=1, evidence=evidence,

@@ -159,6 +159,6 @@ def test_opening_a_second_time_keeps_the_locks_of_the_first(tmp_path: Path) -> N
     with first.write() as tx:
         tx.execute("insert into meta values ('mine', 'locked')")
         Database(path, wait=0.1).close()
-        assert subprocess.run([sys.executable, "-c", probe, str(path)], capture_output=True).returncode != 0, (
+        assert subprocess.run([sys.executable, "-c", probe, str(path)], capture_output=True, check=False).returncode != 0, (
             "another process could take the lock"
         )

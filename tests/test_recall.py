@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -155,8 +156,6 @@ def test_two_values_neither_wider_nor_narrower_are_both_returned_and_marked() ->
 
 
 def test_expiry_and_review_are_judged_at_the_instant_in_any_zone() -> None:
-    from zoneinfo import ZoneInfo
-
     now, day = [START], timedelta(days=1)
     shanghai = ZoneInfo("Asia/Shanghai")
     with memkit.open(clock=lambda: now[0]) as kit:
@@ -220,21 +219,21 @@ def test_limit_is_an_upper_bound() -> None:
 
 
 def test_only_sources_of_what_would_be_taken_are_read_each_once() -> None:
-    class Counting(dict[str, str]):
-        reads: list[str] = []
+    reads: list[str] = []
 
+    class Counting(dict[str, str]):
         def __getitem__(self, name: str) -> str:
-            self.reads.append(name)
+            reads.append(name)
             return super().__getitem__(name)
 
     sources = Counting({"a.cfg": "x=1\ny=2", "b.cfg": "z=3"})
     with memkit.open(sources=sources) as kit:
         for key, cite in (("x", "a.cfg#key=x"), ("y", "a.cfg#key=y"), ("z", "b.cfg#key=z")):
             kit.learn(key, f"setting {key}", scope=SHOP, cite=cite)
-        Counting.reads.clear()
+        reads.clear()
         kit.recall("setting", scope=SHOP, budget=0)
-        assert Counting.reads == []
-        assert len(kit.recall("setting", scope=SHOP, budget=100).hits) == 3 and sorted(Counting.reads) == ["a.cfg", "b.cfg"]
+        assert reads == []
+        assert len(kit.recall("setting", scope=SHOP, budget=100).hits) == 3 and sorted(reads) == ["a.cfg", "b.cfg"]
 
 
 # --- input

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from desks import workspace
 
 from memkit.errors import NotFound, Refused, UnsafePath
 from memkit.lab import data_folder
 from memkit.lab.workspace import Workspace
-from desks import workspace
 
 ORIGINAL = (data_folder() / "shop" / "prod.cfg").read_text(encoding="utf-8")
 

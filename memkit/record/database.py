@@ -119,12 +119,11 @@ class Database:
             except sqlite3.DatabaseError as error:
                 raise _translated(error, self.path) from error
 
-    def _patiently(self, statement: str) -> None:
+    def _patiently(self, statement: str) -> list[tuple[object, ...]]:
         started, attempt = time.monotonic(), 0
         while True:
             try:
-                self._connection.execute(statement).fetchall()
-                return
+                return self._connection.execute(statement).fetchall()
             except sqlite3.OperationalError as error:
                 if not _is_busy(error):
                     raise
@@ -181,7 +180,7 @@ class Database:
         return self._secret
 
     def _number(self, pragma: str) -> int:
-        return int(self._connection.execute(f"pragma {pragma}").fetchone()[0])
+        return int(str(self._patiently(f"pragma {pragma}")[0][0]))
 
 
 def _usable(path: str | os.PathLike[str]) -> Path:

@@ -23,7 +23,7 @@ _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164,
 _COMPOSING = (range(0x1161, 0x1200), range(0x16D63, 0x16D6B))  # letters, not marks, that still compose with what stands before them
 
 _ASCII_TOKEN = re.compile(r"[A-Za-z]{1,4}|[0-9]|[!-/:-@\[-`{-~]|[ \t]{2,}|[\n\r]+|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_BMP = re.compile(r"[\x80-\uffff]")
+_BMP, _FAR = re.compile(r"[\x80-\uffff]"), re.compile(r"[\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +151,14 @@ def count_tokens(text: str) -> int:
 
     The rule: each started group of four ASCII letters, each digit, each ASCII punctuation or control character, each run of line ends
     and each run of two or more blanks is 1 (a single blank is free, as it joins its word); any other character is 2, and 4 outside the
-    basic plane. "" is 0, and text never costs less for being part of a longer one.
+    basic plane; and 1 more for any text at all. "" is 0, and text never costs less for being part of a longer one.
 
     >>> count_tokens("Retry twice, then stop."), count_tokens("重试两次")
-    (8, 8)
+    (9, 9)
     """
-    ascii_part = len(_ASCII_TOKEN.findall(text))
+    ascii_part = len(_ASCII_TOKEN.findall(text)) + bool(text)
     if text.isascii():
         return ascii_part
     near = len(_BMP.findall(text))
-    far = len(text) - len(re.findall(r"[\x00-\x7f]", text)) - near
+    far = len(_FAR.findall(text))
     return ascii_part + 2 * near + 4 * far

@@ -28,6 +28,12 @@ _SPACED = re.compile(r"(?<!\S)(?:[^\W\d_][ ._*-]{1,3}){5,200}[^\W\d_](?!\S)")
 _CODED = re.compile(r"[A-Za-z0-9+/_-]{20,4000}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,4000}")
 _LEET = str.maketrans("013457@$!", "oieastasi")
+_ROT13 = ("vafgehpg", "vtaber", "qvfertneq", "cerivbhf", "flfgrz", "cebzcg", "nffvfgnag", "erirny", "sbetrg")
+_REVERSED = ("snoitcurtsni", "erongi", "dragersid", "tpmorp", "metsys", "tnatsissa", "suoiverp", "laever", "令指", "示提")
+_WHOLE: tuple[tuple[str, tuple[str, ...], Callable[[str], str]], ...] = (
+    ("rot13", _ROT13, lambda text: codecs.encode(text, "rot13")),
+    ("reversed", _REVERSED, lambda text: text[::-1]),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +149,10 @@ def _decoded(text: str) -> Iterator[tuple[str, int, int]]:
         yield from _suspicious("base64", _plain(match[0], _from_base64), match)
     for match in _HEX.finditer(text):
         yield from _suspicious("hex", _plain(match[0].replace(":", " "), bytes.fromhex), match)
-    whole = re.match(r"(?s).*", text)
-    if whole and re.search(r"\b(?:vafgehpgvba|vtaber|cerivbhf|flfgrz|cebzcg|nffvfgnag|erirny|sbetrg)", text, re.I):
-        yield from _suspicious("rot13", codecs.encode(text, "rot13"), whole)
-    if whole and re.search(r"snoitcurtsni|erongi|tpmorp|metsys|tnatsissa|suoiverp|令指", text, re.I):
-        yield from _suspicious("reversed", text[::-1], whole)
+    lower, whole = text.lower(), re.compile(r"(?s).*").match(text)
+    for technique, words, undo in _WHOLE:
+        if whole and any(word in lower for word in words):
+            yield from _suspicious(technique, undo(text), whole)
 
 
 def _from_base64(run: str) -> bytes:

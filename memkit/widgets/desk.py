@@ -7,13 +7,14 @@ layout (`desk_controls.py`), who may edit (`desk_files.py`).
 
 from __future__ import annotations
 
+import sqlite3
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import ipywidgets as widgets  # type: ignore[import-untyped]
 
 from memkit.errors import NotFound, Refused
 from memkit.kit import Kit
-from memkit.lab import Watcher, watch_folder
 from memkit.read.recall import Recall
 from memkit.record.model import Check, Memory, Outcome
 from memkit.record.scope import Scope
@@ -21,8 +22,14 @@ from memkit.record.sources import Folder
 from memkit.widgets import desk_view as view
 from memkit.widgets.desk_controls import Controls
 from memkit.widgets.desk_files import Editor, Shown, editor_of, show
+from memkit.widgets.follow import Follow
 from memkit.widgets.markup import STATIC
 from memkit.widgets.panel import Panel
+
+INVITATION = {
+    True: "Change a source, and watch what rests on it.",
+    False: "Change one of these files in any editor; the desk follows, and never writes them.",
+}
 
 
 class SourceDesk(Panel):
@@ -55,18 +62,20 @@ class SourceDesk(Panel):
         super().__init__(name)
         self.kit, self.scopes, self.editor = kit, dict(scopes), editor
         self.label, self.query, self.budget = next(iter(self.scopes)), query, budget
-        self.status, self._files, self._watcher = "", files, None
-        self._first_names = self._names()
-        self.file = self._first_names[0] if self._first_names else ""
+        self.status, self._files = INVITATION[editor is not None], files
+        self._follow: Follow | None = None
         self._seen: dict[str, Shown] = {}
         self._checks: tuple[Check, ...] = ()
         self._recall: Recall | None = None
+        self._first_names: list[str] = []
+        self._first_names = self._names()
+        self.file = self._first_file()
         self.controls = Controls(self.scopes, editable=editor is not None)
         self._connect()
         self.children = self.controls.children(self.error_area, self.call_area)
-        self._update("")
+        self._update(None)
         if watch:
-            self._watcher = self._watch()
+            self._start_following()
 
     # --- what a person does, as calls
 
@@ -83,12 +92,12 @@ class SourceDesk(Panel):
     @property
     def watching(self) -> bool:
         """Say whether the desk follows the files on disk."""
-        return self._watcher is not None and self._watcher.running
+        return self._follow is not None and self._follow.running
 
     def choose(self, name: str) -> None:
         """Show another source."""
         self.file = name
-        self._update("")
+        self._update(None)
 
     def edit(self, name: str, text: str) -> None:
         """Write a source, and check again."""
@@ -124,7 +133,7 @@ class SourceDesk(Panel):
     def ask(self, query: str, budget: int | None = None) -> Recall | None:
         """Recall within a budget of tokens; an empty query asks nothing."""
         self.query, self.budget = query, self.budget if budget is None else budget
-        self._update(self.status, compare=False)
+        self._update(None)
         return self._recall
 
     def relearn(self, key: str, content: str, cite: str | Sequence[str] | None = None) -> Outcome:
@@ -143,27 +152,40 @@ class SourceDesk(Panel):
         return outcome
 
     def refresh(self) -> None:
-        """Read the sources again and check; the desk does so by itself when a file changes."""
-        self._update("")
+        """Read the sources again and check; the desk does so by itself when a file changes and after each cell."""
+        self._update(None)
 
     # --- showing
 
-    def _update(self, cause: str, *calls: str, compare: bool = True) -> None:
-        """Ask the package again and show what it answers."""
-        before = self._checks
-        self._checks = tuple(sorted(self.kit.check(scope=self.scope), key=_place))
+    def _update(self, cause: str | None, *calls: str) -> None:
+        """Ask the package again and show what it answers; without a cause the status stays, unless something fell or holds again."""
+        before, self._checks = self._checks, self._check()
         self._recall = self.kit.recall(self.query, scope=self.scope, budget=self.budget) if self.query.strip() else None
         self._seen = {name: show(self.kit.sources, name) for name in self._names()}
-        if compare:
-            self.status = f"{cause} {view.what_changed(before, self._checks)}".strip()
+        changed = view.what_changed(before, self._checks)
+        if cause or changed:
+            self.status = f"{cause or ''} {changed}".strip()
         self.show_call(*calls, *self._calls())
         with self.quietly():
-            self.controls.fill(self._state(), list(self._seen), [check for check in self._checks if not check.verdict.holds], self._seen)
+            self.controls.fill(self._state(), self._seen)
+
+    def _check(self) -> tuple[Check, ...]:
+        return tuple(sorted(self.kit.check(scope=self.scope), key=_place))
 
     def _state(self) -> view.Desk:
-        shown = self._seen.get(self.file, Shown("", "There is no source to show.", gone=True))
         histories = {check.memory.id: self._history(check.memory) for check in self._checks if check.memory.revision > 1}
-        return view.Desk(self.label, self.file, shown.text, shown.problem, self.status, self._checks, histories, self._recall, self.call)
+        return view.Desk(
+            label=self.label,
+            file=self.file,
+            source=self._seen.get(self.file, Shown("", "There is no source to show.", gone=True)),
+            status=self.status,
+            checks=self._checks,
+            histories=histories,
+            query=self.query,
+            budget=self.budget,
+            recall=self._recall,
+            call=self.call,
+        )
 
     def snapshot(self) -> str:
         """Return the static HTML view."""
@@ -190,9 +212,14 @@ class SourceDesk(Panel):
     def _names(self) -> list[str]:
         """Return the sources to choose from: those given or all, those at first, and those that are cited."""
         default = self.kit.sources.names() if self.editor is not None else []
-        listed = set(default if self._files is None else self._files)
-        cited = {piece.source for scope in self.scopes.values() for check in self.kit.check(scope=scope) for piece in check.memory.evidence}
-        return sorted(listed | cited | set(getattr(self, "_first_names", ())))
+        given = default if self._files is None else self._files
+        cited = (piece.source for scope in self.scopes.values() for check in self.kit.check(scope=scope) for piece in check.memory.evidence)
+        return sorted({*given, *cited, *self._first_names})
+
+    def _first_file(self) -> str:
+        """Return the first of the files given, else the source that most memories rest on."""
+        cited = Counter(piece.source for check in self._check() for piece in check.memory.evidence)
+        return next(iter(self._files or [name for name, _ in cited.most_common(1)] or self._first_names), "")
 
     def _editor(self) -> Editor:
         if self.editor is None:
@@ -216,25 +243,31 @@ class SourceDesk(Panel):
 
     # --- living
 
-    def _watch(self) -> Watcher | None:
-        if not isinstance(self.kit.sources, Folder):
-            return None
+    def _look_again(self) -> None:
+        """See whether the sources and the memories are still what is shown; after the desk's own writes they are."""
         try:
-            return watch_folder(self.kit.sources.root, lambda names: self.guard(self._nudged))
-        except Refused as error:
-            self.controls.say(f"The desk does not follow the files by itself: {error}")
-            return None
+            changed = [name for name in self._names() if show(self.kit.sources, name) != self._seen.get(name)]
+            if changed:
+                self._update(f"Changed outside this widget: {', '.join(changed)}. The text shown is the disk's.")
+            elif self._check() != self._checks:
+                self._update("The memories were changed outside this widget.")
+        except sqlite3.ProgrammingError:  # the store was closed, so there is nothing left to follow
+            self._stop_following()
+            self.controls.say("The store is closed, so the desk follows nothing any more; open it and make the desk again.")
 
-    def _nudged(self) -> None:
-        """Look whether what is on the disk is still what is shown; the desk's own writes are."""
-        changed = [name for name in self._names() if show(self.kit.sources, name) != self._seen.get(name)]
-        if changed:
-            self._update(f"Changed outside this widget: {', '.join(changed)}. The text shown is the disk's.")
+    def _start_following(self) -> None:
+        folder = self.kit.sources.root if isinstance(self.kit.sources, Folder) else None
+        self._follow = Follow(lambda: self.guard(self._look_again), folder)
+        if self._follow.problem:
+            self.controls.say(f"The desk does not follow the files by itself: {self._follow.problem}")
+
+    def _stop_following(self) -> None:
+        if self._follow is not None:
+            self._follow.stop()
 
     def close(self) -> None:
-        """Stop following the files and close the widget."""
-        if self._watcher is not None:
-            self._watcher.stop()
+        """Stop following and close the widget."""
+        self._stop_following()
         super().close()
 
     def _connect(self) -> None:
@@ -257,7 +290,7 @@ class SourceDesk(Panel):
 
     def _draft(self) -> None:
         with self.quietly():
-            self.controls.draft([check for check in self._checks if not check.verdict.holds])
+            self.controls.draft(self._checks)
 
 
 def _place(check: Check) -> tuple[str, int, str]:

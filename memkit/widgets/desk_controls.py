@@ -37,13 +37,14 @@ class Controls:
         self._cards: dict[str, widgets.HTML] = {}
         self.query = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=_grow("14em"))
         self.budget = widgets.BoundedIntText(
-            description="Budget", min=0, max=100_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
+            description="Budget", min=0, max=1_000_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
         )
         self.fallen = widgets.Dropdown(description="Fallen", tooltip="the fallen memory to learn anew", layout=_full())
         self.content = widgets.Textarea(description="Says now", rows=2, tooltip="the new content; correct the draft", layout=_full())
         self.cite = widgets.Textarea(description="Rests on", rows=1, tooltip="one citation a line", layout=_full())
+        self._drafted = ("", "", "")
         self.relearn = _button("Re-learn from the source as it is now", "check", "a new revision; the old one is superseded")
-        self.repair = widgets.VBox([_title("Learn anew what fell"), self.fallen, self.content, self.cite, self.relearn])
+        self.repair = widgets.VBox([_title("Learn anew what fell"), self.fallen, self.content, self.cite, self.relearn], layout=_column())
 
     def children(self, error: widgets.HTML, call: widgets.HTML) -> tuple[widgets.Widget, ...]:
         """Return the rows of the desk, top to bottom."""
@@ -73,30 +74,31 @@ class Controls:
         top = [self.environment] if len(self.environment.options) > 1 else []
         return (*top, self.status, error, columns, below, call)
 
-    def fill(self, state: view.Desk, names: Sequence[str], fallen: Sequence[Check], seen: Mapping[str, Shown]) -> None:
+    def fill(self, state: view.Desk, sources: Mapping[str, Shown]) -> None:
         """Show a state. A control whose value is right already is not touched, so that a cursor stays where it is."""
         self.environment.value = state.label
-        self.chooser.options = [(f"{name} (gone)" if seen[name].gone else name, name) for name in names]
-        self.chooser.value = state.file if state.file in names else None
-        self.text.value = state.text
-        self.text.disabled = not self.editable or bool(state.problem)
-        self.problem.value = f'<div style="{LIVE.quiet}">{esc(state.problem)}</div>' if state.problem else ""
+        self.chooser.options = [(f"{name} (gone)" if shown.gone else name, name) for name, shown in sources.items()]
+        self.chooser.value = state.file if state.file in sources else None
+        self.text.value, problem = state.source.text, state.source.problem
+        self.text.disabled = not self.editable or bool(problem)
+        self.problem.value = f'<div style="{LIVE.quiet}">{esc(problem)}</div>' if problem else ""
         self.status.value = view.status_line(state.status, state.checks, live=True)
-        self.query.value = state.recall.query if state.recall else self.query.value
+        self.query.value, self.budget.value = state.query, state.budget
         self.recalled.value = view.recalled(state.recall, LIVE)
         self._show_cards(state)
-        self._show_fallen(fallen)
+        self._show_fallen([check for check in state.checks if not check.verdict.holds])
 
     def say(self, text: str) -> None:
         """Show a line under the source."""
         self.note.value = f'<div style="{LIVE.quiet}">{esc(text)}</div>'
 
-    def draft(self, fallen: Sequence[Check]) -> None:
-        """Propose what the chosen fallen memory could say now."""
-        for check in fallen:
-            if check.memory.id == self.fallen.value:
-                self.content.value = view.suggest(check)
-                self.cite.value = "\n".join(piece.cite for piece in check.memory.evidence)
+    def draft(self, checks: Sequence[Check]) -> None:
+        """Propose what the chosen fallen memory could say now; a draft that a person has corrected stays while the proposal does."""
+        for check in checks:
+            proposal = (check.memory.id, view.suggest(check), "\n".join(piece.cite for piece in check.memory.evidence))
+            if check.memory.id == self.fallen.value and proposal != self._drafted:
+                self._drafted = proposal
+                _, self.content.value, self.cite.value = proposal
 
     def cites(self) -> list[str]:
         """Return the citations as typed, one a line."""
@@ -139,6 +141,11 @@ def _grow(least: str) -> widgets.Layout:
 
 def _wrap() -> widgets.Layout:
     return widgets.Layout(flex_flow="row wrap")
+
+
+def _columns(left: widgets.Widget, right: widgets.Widget) -> widgets.HBox:
+    """Return two columns, one under the other where there is no room."""
+    return widgets.HBox([left, right], layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
 
 
 def _column() -> widgets.Layout:

@@ -7,13 +7,12 @@ layout (`desk_controls.py`), who may edit (`desk_files.py`).
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import ipywidgets as widgets  # type: ignore[import-untyped]
 
-from memkit.errors import NotFound, Refused
+from memkit.errors import MemkitError, NotFound, Refused
 from memkit.kit import Kit
 from memkit.read.recall import Recall
 from memkit.record.model import Check, Memory, Outcome
@@ -42,6 +41,8 @@ class SourceDesk(Panel):
     Raises Refused for no scope, or for a workspace that is not the folder the kit reads.
     """
 
+    _follow: Follow | None = None
+
     def __init__(
         self,
         kit: Kit,
@@ -63,7 +64,6 @@ class SourceDesk(Panel):
         self.kit, self.scopes, self.editor = kit, dict(scopes), editor
         self.label, self.query, self.budget = next(iter(self.scopes)), query, budget
         self.status, self._files = INVITATION[editor is not None], files
-        self._follow: Follow | None = None
         self._seen: dict[str, Shown] = {}
         self._checks: tuple[Check, ...] = ()
         self._recall: Recall | None = None
@@ -251,9 +251,11 @@ class SourceDesk(Panel):
                 self._update(f"Changed outside this widget: {', '.join(changed)}. The text shown is the disk's.")
             elif self._check() != self._checks:
                 self._update("The memories were changed outside this widget.")
-        except sqlite3.ProgrammingError:  # the store was closed, so there is nothing left to follow
+        except MemkitError as error:
+            if type(error) is not MemkitError:  # subtle: the plain error says that the store is closed, which is no fault of the desk's
+                raise
             self._stop_following()
-            self.controls.say("The store is closed, so the desk follows nothing any more; open it and make the desk again.")
+            self.controls.say(f"The desk follows nothing any more: {error}, then make the desk again.")
 
     def _start_following(self) -> None:
         folder = self.kit.sources.root if isinstance(self.kit.sources, Folder) else None

@@ -34,6 +34,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     exception itself; `call` is the code shown.
     """
 
+    name = ""  # subtle: ipywidgets closes a widget that is collected, even one whose making failed half-way
+
     def __init__(self, name: str) -> None:
         close_former(name)
         super().__init__()

@@ -143,8 +143,8 @@ class Browser:
         return notebook
 
     def command(self, name: str, **arguments: object) -> None:
-        """Execute one of JupyterLab's commands, as its menus do."""
-        self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args)", [name, arguments])
+        """Execute one of JupyterLab's commands, as its menus do, and wait until it is done."""
+        self.page.evaluate("async ([name, args]) => { await window.jupyterapp.commands.execute(name, args); }", [name, arguments])
 
     def theme(self, name: str) -> None:
         """Change the theme, "JupyterLab Light" or "JupyterLab Dark"."""

@@ -66,6 +66,8 @@ class SourceDesk(Panel):
         self.status, self._files = INVITATION[editor is not None], files
         self._seen: dict[str, Shown] = {}
         self._checks: tuple[Check, ...] = ()
+        self._before: tuple[Check, ...] = ()
+        self._cause: str | None = None
         self._recall: Recall | None = None
         self._first_names: list[str] = []
         self._first_names = self._names()
@@ -127,7 +129,7 @@ class SourceDesk(Panel):
         """Look from another environment."""
         if label not in self.scopes:
             raise NotFound(f"there is no environment {label!r}; there are: {', '.join(self.scopes)}")
-        self.label, self._checks = label, ()
+        self.label, self._checks, self._before = label, (), ()
         self._update(f"You look from {label}: only what applies there is visible.")
 
     def ask(self, query: str, budget: int | None = None) -> Recall | None:
@@ -158,11 +160,17 @@ class SourceDesk(Panel):
     # --- showing
 
     def _update(self, cause: str | None, *calls: str) -> None:
-        """Ask the package again and show what it answers; without a cause the status stays, unless something fell or holds again."""
-        before, self._checks = self._checks, self._check()
+        """Ask the package again and show what it answers.
+
+        Without a cause the status stays, unless something fell or holds again. Subtle: key after key typed in one source is one change,
+        compared with what held before the first of them.
+        """
+        if cause is None or cause != self._cause:
+            self._before = self._checks
+        self._cause, self._checks = cause, self._check()
         self._recall = self.kit.recall(self.query, scope=self.scope, budget=self.budget) if self.query.strip() else None
         self._seen = {name: show(self.kit.sources, name) for name in self._names()}
-        changed = view.what_changed(before, self._checks)
+        changed = view.what_changed(self._before, self._checks)
         if cause or changed:
             self.status = f"{cause or ''} {changed}".strip()
         self.show_call(*calls, *self._calls())

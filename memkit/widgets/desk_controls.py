@@ -54,25 +54,16 @@ class Controls:
         ]
         explained = f'<details><summary style="{LIVE.quiet}">Why does JupyterLab\'s editor ask “Revert or Overwrite”?</summary>'
         explained += f'<div style="{LIVE.quiet}">{esc(view.EDITOR_HELP)}</div></details>'
+        explain = widgets.HTML(explained)
         left = widgets.VBox(
-            [
-                _title("Sources"),
-                self.chooser,
-                self.problem,
-                self.text,
-                *(edit if self.editable else []),
-                self.note,
-                widgets.HTML(explained),
-            ],
+            [_title("Sources"), self.chooser, self.problem, self.text, *(edit if self.editable else []), self.note, explain],
             layout=_column(),
         )
-        right = widgets.VBox([_title("Memories"), self.cards, self.repair], layout=_column())
-        below = widgets.VBox(
-            [_title("What an agent would get now"), widgets.HBox([self.query, self.budget], layout=_wrap()), self.recalled]
-        )
-        columns = widgets.HBox([left, right], layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
+        right = widgets.VBox([_title("Memories"), self.cards], layout=_column())
+        asked = widgets.HBox([self.query, self.budget], layout=_wrap())
+        recall = widgets.VBox([_title("What an agent would get now"), asked, self.recalled], layout=_column())
         top = [self.environment] if len(self.environment.options) > 1 else []
-        return (*top, self.status, error, columns, below, call)
+        return (*top, self.status, error, _columns(left, right), _columns(recall, self.repair), call)
 
     def fill(self, state: view.Desk, sources: Mapping[str, Shown]) -> None:
         """Show a state. A control whose value is right already is not touched, so that a cursor stays where it is."""

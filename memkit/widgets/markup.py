@@ -32,7 +32,7 @@ LIVE = Paint(
     card="background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#1f1f1f);border:1px solid var(--jp-border-color2,#ccc);",
     code="background:var(--jp-layout-color2,#f0f0f0);color:var(--jp-ui-font-color1,#1f1f1f);"
     "font-family:var(--jp-code-font-family,monospace);font-size:12px;",
-    tag="background:var(--jp-layout-color3,#e0e0e0);color:var(--jp-ui-font-color1,#1f1f1f);",
+    tag="background:var(--jp-layout-color2,#eeeeee);color:var(--jp-ui-font-color1,#1f1f1f);",
     line="border:1px solid var(--jp-border-color2,#cccccc);",
     old="background:#fdecea;color:#5f1410;",
     new="background:#e6f4ea;color:#0f3d1f;",

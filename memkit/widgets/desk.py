@@ -19,6 +19,7 @@ from memkit.record.model import Check, Memory, Outcome
 from memkit.record.scope import Scope
 from memkit.record.sources import Folder
 from memkit.widgets import desk_view as view
+from memkit.widgets.calls import check_code, learn_code, recall_code, scope_code, scope_of
 from memkit.widgets.desk_controls import Controls
 from memkit.widgets.desk_files import Editor, Shown, editor_of, show
 from memkit.widgets.follow import Follow
@@ -98,6 +99,8 @@ class SourceDesk(Panel):
 
     def choose(self, name: str) -> None:
         """Show another source."""
+        if name not in self._names():
+            raise NotFound(f"there is no source {name!r} on this desk; there are: {', '.join(self._names())}")
         self.file = name
         self._update(None)
 
@@ -122,7 +125,7 @@ class SourceDesk(Panel):
         """Bring one source back, or all of them, and check again."""
         self._editor().restore(name)
         if name is None and self.file not in self._names():
-            self.file = self._first_names[0]
+            self.file = next(iter(self._first_names), "")
         self._update(f"You restored {name or 'all sources'}.")
 
     def switch(self, label: str) -> None:
@@ -141,16 +144,11 @@ class SourceDesk(Panel):
     def relearn(self, key: str, content: str, cite: str | Sequence[str] | None = None) -> Outcome:
         """Learn a key anew from its source as it is now, on top of the revision shown; `cite` is where it stands, by default as before."""
         memory = self._memory(key)
-        key = memory.key
         cites = [cite] if isinstance(cite, str) else list(cite or (piece.cite for piece in memory.evidence))
-        scope = self._scope_of(memory)
-        shown = cites[0] if len(cites) == 1 else cites
-        call = (
-            f"kit.learn({key!r}, {content!r}, scope={self._scope_code(scope)}, cite={shown!r}, "
-            f"expected={memory.revision}, kind={memory.kind.value!r})"
-        )
-        outcome = self.kit.learn(key, content, scope=scope, cite=cites, expected=memory.revision, kind=memory.kind)
-        self._update(f"{key} is now revision {outcome.memory.revision if outcome.memory else 0}: {outcome.reason}, {outcome.why}.", call)
+        scope = scope_of(memory.scope)
+        call = learn_code(memory, content, scope_code(scope, self.scopes), cites)
+        outcome = self.kit.learn(memory.key, content, scope=scope, cite=cites, expected=memory.revision, kind=memory.kind)
+        self._update(view.learned(memory, outcome), call)
         return outcome
 
     def refresh(self) -> None:
@@ -169,7 +167,7 @@ class SourceDesk(Panel):
             self._before = self._checks
         self._cause, self._checks = cause, self._check()
         self._recall = self.kit.recall(self.query, scope=self.scope, budget=self.budget) if self.query.strip() else None
-        self._seen = {name: show(self.kit.sources, name) for name in self._names()}
+        self._seen = {name: self._show(name) for name in self._names()}
         changed = view.what_changed(self._before, self._checks)
         if cause or changed:
             self.status = f"{cause or ''} {changed}".strip()
@@ -181,7 +179,8 @@ class SourceDesk(Panel):
         return tuple(sorted(self.kit.check(scope=self.scope), key=_place))
 
     def _state(self) -> view.Desk:
-        histories = {check.memory.id: self._history(check.memory) for check in self._checks if check.memory.revision > 1}
+        revised = [check.memory for check in self._checks if check.memory.revision > 1]
+        histories = {memory.id: self.kit.history(memory.key, scope=scope_of(memory.scope)) for memory in revised}
         return view.Desk(
             label=self.label,
             file=self.file,
@@ -196,24 +195,16 @@ class SourceDesk(Panel):
         )
 
     def snapshot(self) -> str:
-        """Return the static HTML view."""
-        return view.page(self._state(), STATIC)
+        """Return the static HTML view, secrets masked: a snapshot is kept in a file."""
+        return view.page(view.masked(self._state()), STATIC)
 
     def as_text(self) -> str:
-        """Return the plain text view."""
-        return view.as_text(self._state())
+        """Return the plain text view, secrets masked."""
+        return view.as_text(view.masked(self._state()))
 
     def _calls(self) -> list[str]:
-        scope = self._scope_code(self.scope)
-        asked = [f"kit.recall({self.query!r}, scope={scope}, budget={self.budget})"] if self._recall else []
-        return [f"kit.check(scope={scope})", *asked]
-
-    def _scope_code(self, scope: Scope) -> str:
-        """Return the name under which the learner knows a scope, else how to write it."""
-        known = next((label for label, other in self.scopes.items() if other == scope and label.isidentifier()), None)
-        named = {name: value for name, value in scope.dimensions(self.kit.principal).items() if name != "user"}
-        parts = [f"{name}={value!r}" for name, value in named.items()] + ["user=True"] * scope.user
-        return known or f"memkit.Scope({', '.join(parts)})"
+        scope = scope_code(self.scope, self.scopes)
+        return [check_code(scope), *([recall_code(self.query, scope, self.budget)] if self._recall else [])]
 
     # --- finding
 
@@ -229,6 +220,9 @@ class SourceDesk(Panel):
         cited = Counter(piece.source for check in self._check() for piece in check.memory.evidence)
         return next(iter(self._files or [name for name, _ in cited.most_common(1)] or self._first_names), "")
 
+    def _show(self, name: str) -> Shown:
+        return show(self.kit.sources, name, mask=self.editor is None)
+
     def _editor(self) -> Editor:
         if self.editor is None:
             raise Refused(
@@ -242,19 +236,12 @@ class SourceDesk(Panel):
             raise NotFound(f"there is no memory {key!r} in this environment; there are: {', '.join(self.verdicts)}")
         return found[-1]
 
-    def _scope_of(self, memory: Memory) -> Scope:
-        named = memory.dimensions
-        return Scope(user="user" in named, **{name: value for name, value in named.items() if name != "user"})
-
-    def _history(self, memory: Memory) -> list[Memory]:
-        return self.kit.history(memory.key, scope=self._scope_of(memory))
-
     # --- living
 
     def _look_again(self) -> None:
         """See whether the sources and the memories are still what is shown; after the desk's own writes they are."""
         try:
-            changed = [name for name in self._names() if show(self.kit.sources, name) != self._seen.get(name)]
+            changed = [name for name in self._names() if self._show(name) != self._seen.get(name)]
             if changed:
                 self._update(f"Changed outside this widget: {', '.join(changed)}. The text shown is the disk's.")
             elif self._check() != self._checks:

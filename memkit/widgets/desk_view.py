@@ -6,13 +6,14 @@ The same functions draw the live view and the static snapshot; they differ in th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memkit.read.recall import Hit, Recall, Skipped
-from memkit.record.model import Check, EvidenceCheck, Memory, Status
+from memkit.record.model import Check, EvidenceCheck, Memory, Outcome, Status
 from memkit.record.tokens import whole_places
 from memkit.widgets.desk_files import Shown
 from memkit.widgets.markup import TRUSTS, Paint, badge, box, esc, plain, tag
+from memkit.write.redact import redact
 
 Histories = Mapping[str, Sequence[Memory]]
 
@@ -39,6 +40,19 @@ EDITOR_HELP = (
     "into the tab; Overwrite puts the tab's older text on the disk, and this widget follows it. Nothing is lost before you choose. "
     "A tab with nothing unsaved takes over the new text by itself, or when you choose File > Reload from Disk."
 )
+
+
+def masked(desk: Desk) -> Desk:
+    """Return the desk with secrets masked in what is not memkit's own: the source, the question, the call that repeats it."""
+    source = replace(desk.source, text=redact(desk.source.text).text)
+    return replace(desk, source=source, query=redact(desk.query).text, call=redact(desk.call).text, status=redact(desk.status).text)
+
+
+def learned(memory: Memory, outcome: Outcome) -> str:
+    """Return what learning a memory anew did, in words."""
+    now = outcome.memory.revision if outcome.memory else 0
+    what = f"is now revision {now}" if now != memory.revision else "stays as it is"
+    return f"{memory.key} {what}: {outcome.reason}, {outcome.why}."
 
 
 def card(check: Check, history: Sequence[Memory], paint: Paint) -> str:
@@ -183,12 +197,8 @@ def page(desk: Desk, paint: Paint) -> str:
         f'<div style="{paint.text}padding:8px">{status_line(desk.status, desk.checks, live=False)}'
         f"<div><b>Environment:</b> {esc(desk.label)}</div>"
         f"<details><summary><b>Source:</b> {esc(desk.file)}</summary>{source}</details><div><b>Memories</b></div>{cards}"
-        f"<div><b>Recall</b>{_asked(desk.recall)}</div>{recalled(desk.recall, paint)}{code}</div>"
+        f"<div><b>Recall</b>{f': {esc(desk.query)}' if desk.recall else ''}</div>{recalled(desk.recall, paint)}{code}</div>"
     )
-
-
-def _asked(recall: Recall | None) -> str:
-    return "" if recall is None else f": {esc(recall.query)}"
 
 
 def as_text(desk: Desk) -> str:
@@ -200,7 +210,7 @@ def as_text(desk: Desk) -> str:
         if not check.verdict.holds:
             lines.append(f"  {'':<11} {plain(check.why, 200)}")
     if desk.recall is not None:
-        lines.append(f"Recall of {plain(desk.recall.query)!r}: {desk.recall.tokens} of {desk.recall.budget} tokens")
+        lines.append(f"Recall of {plain(desk.query)!r}: {desk.recall.tokens} of {desk.recall.budget} tokens")
         lines += [f"  {hit.score:.3f} {plain(hit.memory.key)}: {plain(hit.memory.content)}" for hit in desk.recall.hits]
         lines += [f"  skipped {plain(item.memory.key)}: {item.reason}, {plain(item.why, 200)}" for item in desk.recall.skipped]
     return "\n".join(lines)

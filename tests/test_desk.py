@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from desks import NOON, PROD, SCOPES, SHOP, TEST, filled, shop_kit, workspace
+from ipywidgets.widgets.widget import _instances
 
 import memkit
 from memkit.errors import Conflict, NotFound, Refused
@@ -504,3 +505,15 @@ def test_a_secret_in_ones_own_folder_is_masked_in_the_live_view_too(tmp_path):
 def test_filled_teaches_the_six_memories(place):
     with memkit.open(root=place.folder) as kit:
         assert sorted(memory.memory.key for scope in (PROD, TEST) for memory in filled(kit).check(scope=scope))[-1] == "约定"
+
+
+def test_typing_makes_no_widgets_and_closing_leaves_none(desk):
+    desk.edit("prod.cfg", "timeout=31\nretries=3\n")
+    living = set(_instances)
+    for number in range(32, 36):
+        desk.edit("prod.cfg", f"timeout={number}\nretries=3\n")
+    assert set(_instances) == living
+    own = {widget.model_id for widget in walk(desk)}
+    assert own <= living
+    desk.close()
+    assert own.isdisjoint(_instances)

@@ -8,8 +8,7 @@ import pytest
 from desks import workspace
 
 from memkit.errors import NotFound, Refused, UnsafePath
-from memkit.lab import data_folder
-from memkit.lab.workspace import Workspace
+from memkit.lab import Workspace, data_folder
 
 ORIGINAL = (data_folder() / "shop" / "prod.cfg").read_text(encoding="utf-8")
 

@@ -8,14 +8,14 @@ layout (`desk_controls.py`), who may edit (`desk_files.py`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import ipywidgets as widgets  # type: ignore[import-untyped]
 
 from memkit.errors import MemkitError, NotFound, Refused
 from memkit.kit import Kit
 from memkit.read.recall import Recall
-from memkit.record.model import Check, Memory, Outcome
+from memkit.record.model import Check, Evidence, Memory, Outcome
 from memkit.record.scope import Scope
 from memkit.record.sources import Folder
 from memkit.widgets import desk_view as view
@@ -36,7 +36,7 @@ class SourceDesk(Panel):
     """A desk over an open kit.
 
     `scopes` are the environments to choose from, by the name of the variable that holds each. `workspace` is a lesson's private copy
-    (`memkit.lab.workspace.Workspace`), to be edited; a kit over a dict of texts is edited in place; any other folder is only read, and
+    (`memkit.lab.Workspace`), to be edited; a kit over a dict of texts is edited in place; any other folder is only read, and
     followed. `files` are the sources to choose from, by default all of them (of a learner's own folder: those that are cited).
 
     Raises Refused for no scope, or for a workspace that is not the folder the kit reads.
@@ -70,8 +70,8 @@ class SourceDesk(Panel):
         self._before: tuple[Check, ...] = ()
         self._cause: str | None = None
         self._recall: Recall | None = None
-        self._first_names: list[str] = []
-        self._first_names = self._names()
+        self._known = {piece.source for other in self.scopes.values() for piece in self._cited(kit.check(scope=other))}
+        self._known.update(self._names())
         self.file = self._first_file()
         self.controls = Controls(self.scopes, editable=editor is not None)
         self._connect()
@@ -125,7 +125,7 @@ class SourceDesk(Panel):
         """Bring one source back, or all of them, and check again."""
         self._editor().restore(name)
         if name is None and self.file not in self._names():
-            self.file = next(iter(self._first_names), "")
+            self.file = self._first_file()
         self._update(f"You restored {name or 'all sources'}.")
 
     def switch(self, label: str) -> None:
@@ -167,6 +167,7 @@ class SourceDesk(Panel):
             self._before = self._checks
         self._cause, self._checks = cause, self._check()
         self._recall = self.kit.recall(self.query, scope=self.scope, budget=self.budget) if self.query.strip() else None
+        self._known.update(piece.source for piece in self._cited(self._checks))
         self._seen = {name: self._show(name) for name in self._names()}
         changed = view.what_changed(self._before, self._checks)
         if cause or changed:
@@ -209,16 +210,17 @@ class SourceDesk(Panel):
     # --- finding
 
     def _names(self) -> list[str]:
-        """Return the sources to choose from: those given or all, those at first, and those that are cited."""
+        """Return the sources to choose from: those given or all, and those that were there at first or that a memory cites."""
         default = self.kit.sources.names() if self.editor is not None else []
-        given = default if self._files is None else self._files
-        cited = (piece.source for scope in self.scopes.values() for check in self.kit.check(scope=scope) for piece in check.memory.evidence)
-        return sorted({*given, *cited, *self._first_names})
+        return sorted({*(default if self._files is None else self._files), *self._known})
+
+    def _cited(self, checks: Iterable[Check]) -> list[Evidence]:
+        return [piece for check in checks for piece in check.memory.evidence]
 
     def _first_file(self) -> str:
         """Return the first of the files given, else the source that most memories rest on."""
-        cited = Counter(piece.source for check in self._check() for piece in check.memory.evidence)
-        return next(iter(self._files or [name for name, _ in cited.most_common(1)] or self._first_names), "")
+        cited = Counter(piece.source for piece in self._cited(self._check()))
+        return next(iter(self._files or [name for name, _ in cited.most_common(1)] or self._names()), "")
 
     def _show(self, name: str) -> Shown:
         return show(self.kit.sources, name, mask=self.editor is None)

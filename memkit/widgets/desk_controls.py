@@ -97,12 +97,14 @@ class Controls:
 
     def _show_cards(self, state: view.Desk) -> None:
         """Redraw the cards that differ: the others keep their place, and a history that is open stays open."""
-        shown = {check.memory.id: check for check in state.checks}
+        shown = {check.memory.id: view.card(check, state.histories.get(check.memory.id, ()), LIVE) for check in state.checks}
+        for memory_id in shown.keys() - self._cards.keys():
+            self._cards[memory_id] = widgets.HTML()
+        for memory_id, drawn in shown.items():
+            self._cards[memory_id].value = drawn
+        self.cards.children = tuple(self._cards[memory_id] for memory_id in shown)
         for gone in self._cards.keys() - shown.keys():
             self._cards.pop(gone).close()
-        for memory_id, check in shown.items():
-            self._cards.setdefault(memory_id, widgets.HTML()).value = view.card(check, state.histories.get(memory_id, ()), LIVE)
-        self.cards.children = tuple(self._cards[memory_id] for memory_id in shown)
 
     def _show_fallen(self, fallen: Sequence[Check]) -> None:
         options = [(f"{check.memory.key} ({', '.join(check.memory.dimensions.values())})", check.memory.id) for check in fallen]

@@ -16,7 +16,7 @@ LONGEST = 200_000  # characters of one source shown in a text area
 
 
 class Editor(Protocol):
-    """What can change sources; `memkit.lab.workspace.Workspace` is one."""
+    """What can change sources; `memkit.lab.Workspace` is one."""
 
     def write(self, name: str, text: str) -> None: ...
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from IPython.core.getipython import get_ipython
 
 from memkit.errors import Refused
-from memkit.lab.watch import Watcher, watch
+from memkit.lab import Watcher, watch_folder
 
 
 class Follow:
@@ -27,7 +27,7 @@ class Follow:
             self._shell.events.register("post_run_cell", self._ran)
         if folder is not None:
             try:
-                self._watcher = watch(folder, lambda _: look())
+                self._watcher = watch_folder(folder, lambda _: look())
             except Refused as error:
                 self.problem = str(error)
 

@@ -12,7 +12,7 @@ import ipywidgets as widgets  # type: ignore[import-untyped]
 from memkit.record.model import Check
 from memkit.widgets import desk_view as view
 from memkit.widgets.desk_files import Shown
-from memkit.widgets.markup import LIVE, esc
+from memkit.widgets.markup import LIVE, box, esc
 
 
 class Controls:
@@ -28,6 +28,7 @@ class Controls:
         self.text = widgets.Textarea(
             rows=16, continuous_update=True, disabled=not editable, tooltip="the source's text", layout=_full(), placeholder="(empty)"
         )
+        self.reading = widgets.HTML()  # instead of the text area where nothing may be edited
         self.restore_one = _button("Restore this", "undo", "bring this source back to what it was at first")
         self.restore_all = _button("Restore all", "refresh", "bring every source back")
         self.delete = _button("Delete", "trash", "remove this source")
@@ -52,18 +53,19 @@ class Controls:
             widgets.HBox([self.restore_one, self.restore_all, self.delete], layout=_wrap()),
             widgets.HBox([self.new_name, self.rename], layout=_wrap()),
         ]
-        explained = f'<details><summary style="{LIVE.quiet}">Why does JupyterLab\'s editor ask “Revert or Overwrite”?</summary>'
-        explained += f'<div style="{LIVE.quiet}">{esc(view.EDITOR_HELP)}</div></details>'
-        explain = widgets.HTML(explained)
-        left = widgets.VBox(
-            [_title("Sources"), self.chooser, self.problem, self.text, *(edit if self.editable else []), self.note, explain],
-            layout=_column(),
-        )
+        shown = [self.text, *edit] if self.editable else [self.reading]
+        left = widgets.VBox([_title("Sources"), self.chooser, self.problem, *shown, self.note, self._help()], layout=_column())
         right = widgets.VBox([_title("Memories"), self.cards], layout=_column())
         asked = widgets.HBox([self.query, self.budget], layout=_wrap())
         recall = widgets.VBox([_title("What an agent would get now"), asked, self.recalled], layout=_column())
         top = [self.environment] if len(self.environment.options) > 1 else []
         return (*top, self.status, error, _columns(left, right), _columns(recall, self.repair), call)
+
+    def _help(self) -> widgets.HTML:
+        if not self.editable:
+            return widgets.HTML(f'<div style="{LIVE.quiet}line-height:1.5">{esc(view.READ_ONLY)}</div>')
+        asks = f'<summary style="{LIVE.quiet}">Why does JupyterLab\'s editor ask “Revert or Overwrite”?</summary>'
+        return widgets.HTML(f'<details>{asks}<div style="{LIVE.quiet}line-height:1.5">{esc(view.EDITOR_HELP)}</div></details>')
 
     def fill(self, state: view.Desk, sources: Mapping[str, Shown]) -> None:
         """Show a state. A control whose value is right already is not touched, so that a cursor stays where it is."""
@@ -72,6 +74,7 @@ class Controls:
         self.chooser.value = state.file if state.file in sources else None
         self.text.value, problem = state.source.text, state.source.problem
         self.text.disabled = not self.editable or bool(problem)
+        self.reading.value = "" if problem or self.editable else box(state.source.text, LIVE.code)
         self.problem.value = f'<div style="{LIVE.quiet}">{esc(problem)}</div>' if problem else ""
         self.status.value = view.status_line(state.status, state.checks, live=True)
         self.query.value, self.budget.value = state.query, state.budget

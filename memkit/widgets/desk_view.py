@@ -41,6 +41,11 @@ EDITOR_HELP = (
     "A tab with nothing unsaved takes over the new text by itself, or when you choose File > Reload from Disk."
 )
 
+READ_ONLY = (
+    "This folder is your own: it is read here and never written, secrets are masked. Edit its files in any editor; the desk follows within "
+    "two seconds."
+)
+
 
 def masked(desk: Desk) -> Desk:
     """Return the desk with secrets masked in what is not memkit's own: the source, the question, the call that repeats it."""

@@ -102,5 +102,5 @@ def tag(text: str, paint: Paint, title: str = "") -> str:
 
 def box(text: str, style: str) -> str:
     """Return a passage of a source or a memory as it is, scrolling where it is long."""
-    scrolls = "margin:0;padding:4px 8px;white-space:pre-wrap;overflow-wrap:anywhere;overflow:auto;max-height:12em"
+    scrolls = "margin:0;padding:4px 8px;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;overflow:auto;max-height:20em"
     return f'<pre style="{style}{scrolls}">{esc(text)}</pre>'

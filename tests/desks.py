@@ -7,8 +7,7 @@ from pathlib import Path
 
 import memkit
 from memkit.kit import Kit
-from memkit.lab import reset
-from memkit.lab.workspace import Workspace
+from memkit.lab import Workspace, reset
 from memkit.record.scope import Scope
 
 PROD = Scope(workspace="shop", env="prod")

@@ -7,33 +7,42 @@ layout (`desk_controls.py`), who may edit (`desk_files.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import ipywidgets as widgets  # type: ignore[import-untyped]
 
-from memkit.errors import NotFound, Refused
+from memkit.errors import MemkitError, NotFound, Refused
 from memkit.kit import Kit
-from memkit.lab import Watcher, watch_folder
 from memkit.read.recall import Recall
-from memkit.record.model import Check, Memory, Outcome
+from memkit.record.model import Check, Evidence, Memory, Outcome
 from memkit.record.scope import Scope
 from memkit.record.sources import Folder
 from memkit.widgets import desk_view as view
+from memkit.widgets.calls import check_code, learn_code, recall_code, scope_code, scope_of
 from memkit.widgets.desk_controls import Controls
 from memkit.widgets.desk_files import Editor, Shown, editor_of, show
+from memkit.widgets.follow import Follow
 from memkit.widgets.markup import STATIC
 from memkit.widgets.panel import Panel
+
+INVITATION = {
+    True: "Change a source, and watch what rests on it.",
+    False: "Change one of these files in any editor; the desk follows, and never writes them.",
+}
 
 
 class SourceDesk(Panel):
     """A desk over an open kit.
 
     `scopes` are the environments to choose from, by the name of the variable that holds each. `workspace` is a lesson's private copy
-    (`memkit.lab.workspace.Workspace`), to be edited; a kit over a dict of texts is edited in place; any other folder is only read, and
+    (`memkit.lab.Workspace`), to be edited; a kit over a dict of texts is edited in place; any other folder is only read, and
     followed. `files` are the sources to choose from, by default all of them (of a learner's own folder: those that are cited).
 
     Raises Refused for no scope, or for a workspace that is not the folder the kit reads.
     """
+
+    _follow: Follow | None = None
 
     def __init__(
         self,
@@ -55,18 +64,21 @@ class SourceDesk(Panel):
         super().__init__(name)
         self.kit, self.scopes, self.editor = kit, dict(scopes), editor
         self.label, self.query, self.budget = next(iter(self.scopes)), query, budget
-        self.status, self._files, self._watcher = "", files, None
-        self._first_names = self._names()
-        self.file = self._first_names[0] if self._first_names else ""
+        self.status, self._files = INVITATION[editor is not None], files
         self._seen: dict[str, Shown] = {}
         self._checks: tuple[Check, ...] = ()
+        self._before: tuple[Check, ...] = ()
+        self._cause: str | None = None
         self._recall: Recall | None = None
+        self._known = {piece.source for other in self.scopes.values() for piece in self._cited(kit.check(scope=other))}
+        self._known.update(self._names())
+        self.file = self._first_file()
         self.controls = Controls(self.scopes, editable=editor is not None)
         self._connect()
         self.children = self.controls.children(self.error_area, self.call_area)
-        self._update("")
+        self._update(None)
         if watch:
-            self._watcher = self._watch()
+            self._start_following()
 
     # --- what a person does, as calls
 
@@ -83,12 +95,14 @@ class SourceDesk(Panel):
     @property
     def watching(self) -> bool:
         """Say whether the desk follows the files on disk."""
-        return self._watcher is not None and self._watcher.running
+        return self._follow is not None and self._follow.running
 
     def choose(self, name: str) -> None:
         """Show another source."""
+        if name not in self._names():
+            raise NotFound(f"there is no source {name!r} on this desk; there are: {', '.join(self._names())}")
         self.file = name
-        self._update("")
+        self._update(None)
 
     def edit(self, name: str, text: str) -> None:
         """Write a source, and check again."""
@@ -111,88 +125,105 @@ class SourceDesk(Panel):
         """Bring one source back, or all of them, and check again."""
         self._editor().restore(name)
         if name is None and self.file not in self._names():
-            self.file = self._first_names[0]
+            self.file = self._first_file()
         self._update(f"You restored {name or 'all sources'}.")
 
     def switch(self, label: str) -> None:
         """Look from another environment."""
         if label not in self.scopes:
             raise NotFound(f"there is no environment {label!r}; there are: {', '.join(self.scopes)}")
-        self.label, self._checks = label, ()
+        self.label, self._checks, self._before = label, (), ()
         self._update(f"You look from {label}: only what applies there is visible.")
 
     def ask(self, query: str, budget: int | None = None) -> Recall | None:
         """Recall within a budget of tokens; an empty query asks nothing."""
         self.query, self.budget = query, self.budget if budget is None else budget
-        self._update(self.status, compare=False)
+        self._update(None)
         return self._recall
 
     def relearn(self, key: str, content: str, cite: str | Sequence[str] | None = None) -> Outcome:
         """Learn a key anew from its source as it is now, on top of the revision shown; `cite` is where it stands, by default as before."""
         memory = self._memory(key)
-        key = memory.key
         cites = [cite] if isinstance(cite, str) else list(cite or (piece.cite for piece in memory.evidence))
-        scope = self._scope_of(memory)
-        shown = cites[0] if len(cites) == 1 else cites
-        call = (
-            f"kit.learn({key!r}, {content!r}, scope={self._scope_code(scope)}, cite={shown!r}, "
-            f"expected={memory.revision}, kind={memory.kind.value!r})"
-        )
-        outcome = self.kit.learn(key, content, scope=scope, cite=cites, expected=memory.revision, kind=memory.kind)
-        self._update(f"{key} is now revision {outcome.memory.revision if outcome.memory else 0}: {outcome.reason}, {outcome.why}.", call)
+        scope = scope_of(memory.scope)
+        call = learn_code(memory, content, scope_code(scope, self.scopes), cites)
+        outcome = self.kit.learn(memory.key, content, scope=scope, cite=cites, expected=memory.revision, kind=memory.kind)
+        self._update(view.learned(memory, outcome), call)
         return outcome
 
     def refresh(self) -> None:
-        """Read the sources again and check; the desk does so by itself when a file changes."""
-        self._update("")
+        """Read the sources again and check; the desk does so by itself when a file changes and after each cell."""
+        self._update(None)
 
     # --- showing
 
-    def _update(self, cause: str, *calls: str, compare: bool = True) -> None:
-        """Ask the package again and show what it answers."""
-        before = self._checks
-        self._checks = tuple(sorted(self.kit.check(scope=self.scope), key=_place))
+    def _update(self, cause: str | None, *calls: str) -> None:
+        """Ask the package again and show what it answers.
+
+        Without a cause the status stays, unless something fell or holds again. Subtle: key after key typed in one source is one change,
+        compared with what held before the first of them.
+        """
+        if cause is None or cause != self._cause:
+            self._before = self._checks
+        self._cause, self._checks = cause, self._check()
         self._recall = self.kit.recall(self.query, scope=self.scope, budget=self.budget) if self.query.strip() else None
-        self._seen = {name: show(self.kit.sources, name) for name in self._names()}
-        if compare:
-            self.status = f"{cause} {view.what_changed(before, self._checks)}".strip()
+        self._known.update(piece.source for piece in self._cited(self._checks))
+        self._seen = {name: self._show(name) for name in self._names()}
+        changed = view.what_changed(self._before, self._checks)
+        if cause or changed:
+            self.status = f"{cause or ''} {changed}".strip()
         self.show_call(*calls, *self._calls())
         with self.quietly():
-            self.controls.fill(self._state(), list(self._seen), [check for check in self._checks if not check.verdict.holds], self._seen)
+            self.controls.fill(self._state(), self._seen)
+
+    def _check(self) -> tuple[Check, ...]:
+        return tuple(sorted(self.kit.check(scope=self.scope), key=_place))
 
     def _state(self) -> view.Desk:
-        shown = self._seen.get(self.file, Shown("", "There is no source to show.", gone=True))
-        histories = {check.memory.id: self._history(check.memory) for check in self._checks if check.memory.revision > 1}
-        return view.Desk(self.label, self.file, shown.text, shown.problem, self.status, self._checks, histories, self._recall, self.call)
+        revised = [check.memory for check in self._checks if check.memory.revision > 1]
+        histories = {memory.id: self.kit.history(memory.key, scope=scope_of(memory.scope)) for memory in revised}
+        return view.Desk(
+            label=self.label,
+            file=self.file,
+            source=self._seen.get(self.file, Shown("", "There is no source to show.", gone=True)),
+            status=self.status,
+            checks=self._checks,
+            histories=histories,
+            query=self.query,
+            budget=self.budget,
+            recall=self._recall,
+            call=self.call,
+        )
 
     def snapshot(self) -> str:
-        """Return the static HTML view."""
-        return view.page(self._state(), STATIC)
+        """Return the static HTML view, secrets masked: a snapshot is kept in a file."""
+        return view.page(view.masked(self._state()), STATIC)
 
     def as_text(self) -> str:
-        """Return the plain text view."""
-        return view.as_text(self._state())
+        """Return the plain text view, secrets masked."""
+        return view.as_text(view.masked(self._state()))
 
     def _calls(self) -> list[str]:
-        scope = self._scope_code(self.scope)
-        asked = [f"kit.recall({self.query!r}, scope={scope}, budget={self.budget})"] if self._recall else []
-        return [f"kit.check(scope={scope})", *asked]
-
-    def _scope_code(self, scope: Scope) -> str:
-        """Return the name under which the learner knows a scope, else how to write it."""
-        known = next((label for label, other in self.scopes.items() if other == scope and label.isidentifier()), None)
-        named = {name: value for name, value in scope.dimensions(self.kit.principal).items() if name != "user"}
-        parts = [f"{name}={value!r}" for name, value in named.items()] + ["user=True"] * scope.user
-        return known or f"memkit.Scope({', '.join(parts)})"
+        scope = scope_code(self.scope, self.scopes)
+        return [check_code(scope), *([recall_code(self.query, scope, self.budget)] if self._recall else [])]
 
     # --- finding
 
     def _names(self) -> list[str]:
-        """Return the sources to choose from: those given or all, those at first, and those that are cited."""
+        """Return the sources to choose from: those given or all, and those that were there at first or that a memory cites."""
         default = self.kit.sources.names() if self.editor is not None else []
-        listed = set(default if self._files is None else self._files)
-        cited = {piece.source for scope in self.scopes.values() for check in self.kit.check(scope=scope) for piece in check.memory.evidence}
-        return sorted(listed | cited | set(getattr(self, "_first_names", ())))
+        return sorted({*(default if self._files is None else self._files), *self._known})
+
+    def _cited(self, checks: Iterable[Check]) -> list[Evidence]:
+        return [piece for check in checks for piece in check.memory.evidence]
+
+    def _first_file(self) -> str:
+        """Return the first of the files given, else the source that most memories rest on."""
+        cited = Counter(piece.source for piece in self._cited(self._check()))
+        return next(iter(self._files or [name for name, _ in cited.most_common(1)] or self._names()), "")
+
+    def _show(self, name: str) -> Shown:
+        return show(self.kit.sources, name, mask=self.editor is None)
 
     def _editor(self) -> Editor:
         if self.editor is None:
@@ -207,34 +238,35 @@ class SourceDesk(Panel):
             raise NotFound(f"there is no memory {key!r} in this environment; there are: {', '.join(self.verdicts)}")
         return found[-1]
 
-    def _scope_of(self, memory: Memory) -> Scope:
-        named = memory.dimensions
-        return Scope(user="user" in named, **{name: value for name, value in named.items() if name != "user"})
-
-    def _history(self, memory: Memory) -> list[Memory]:
-        return self.kit.history(memory.key, scope=self._scope_of(memory))
-
     # --- living
 
-    def _watch(self) -> Watcher | None:
-        if not isinstance(self.kit.sources, Folder):
-            return None
+    def _look_again(self) -> None:
+        """See whether the sources and the memories are still what is shown; after the desk's own writes they are."""
         try:
-            return watch_folder(self.kit.sources.root, lambda names: self.guard(self._nudged))
-        except Refused as error:
-            self.controls.say(f"The desk does not follow the files by itself: {error}")
-            return None
+            changed = [name for name in self._names() if self._show(name) != self._seen.get(name)]
+            if changed:
+                self._update(f"Changed outside this widget: {', '.join(changed)}. The text shown is the disk's.")
+            elif self._check() != self._checks:
+                self._update("The memories were changed outside this widget.")
+        except MemkitError as error:
+            if type(error) is not MemkitError:  # subtle: the plain error says that the store is closed, which is no fault of the desk's
+                raise
+            self._stop_following()
+            self.controls.say(f"The desk follows nothing any more: {error}, then make the desk again.")
 
-    def _nudged(self) -> None:
-        """Look whether what is on the disk is still what is shown; the desk's own writes are."""
-        changed = [name for name in self._names() if show(self.kit.sources, name) != self._seen.get(name)]
-        if changed:
-            self._update(f"Changed outside this widget: {', '.join(changed)}. The text shown is the disk's.")
+    def _start_following(self) -> None:
+        folder = self.kit.sources.root if isinstance(self.kit.sources, Folder) else None
+        self._follow = Follow(lambda: self.guard(self._look_again), folder)
+        if self._follow.problem:
+            self.controls.say(f"The desk does not follow the files by itself: {self._follow.problem}")
+
+    def _stop_following(self) -> None:
+        if self._follow is not None:
+            self._follow.stop()
 
     def close(self) -> None:
-        """Stop following the files and close the widget."""
-        if self._watcher is not None:
-            self._watcher.stop()
+        """Stop following and close the widget."""
+        self._stop_following()
         super().close()
 
     def _connect(self) -> None:
@@ -257,7 +289,7 @@ class SourceDesk(Panel):
 
     def _draft(self) -> None:
         with self.quietly():
-            self.controls.draft([check for check in self._checks if not check.verdict.holds])
+            self.controls.draft(self._checks)
 
 
 def _place(check: Check) -> tuple[str, int, str]:

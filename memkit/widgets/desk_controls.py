@@ -12,7 +12,7 @@ import ipywidgets as widgets  # type: ignore[import-untyped]
 from memkit.record.model import Check
 from memkit.widgets import desk_view as view
 from memkit.widgets.desk_files import Shown
-from memkit.widgets.markup import LIVE, esc
+from memkit.widgets.markup import LIVE, box, esc
 
 
 class Controls:
@@ -28,6 +28,7 @@ class Controls:
         self.text = widgets.Textarea(
             rows=16, continuous_update=True, disabled=not editable, tooltip="the source's text", layout=_full(), placeholder="(empty)"
         )
+        self.reading = widgets.HTML()  # instead of the text area where nothing may be edited
         self.restore_one = _button("Restore this", "undo", "bring this source back to what it was at first")
         self.restore_all = _button("Restore all", "refresh", "bring every source back")
         self.delete = _button("Delete", "trash", "remove this source")
@@ -37,13 +38,14 @@ class Controls:
         self._cards: dict[str, widgets.HTML] = {}
         self.query = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=_grow("14em"))
         self.budget = widgets.BoundedIntText(
-            description="Budget", min=0, max=100_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
+            description="Budget", min=0, max=1_000_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
         )
         self.fallen = widgets.Dropdown(description="Fallen", tooltip="the fallen memory to learn anew", layout=_full())
         self.content = widgets.Textarea(description="Says now", rows=2, tooltip="the new content; correct the draft", layout=_full())
         self.cite = widgets.Textarea(description="Rests on", rows=1, tooltip="one citation a line", layout=_full())
+        self._drafted = ("", "", "")
         self.relearn = _button("Re-learn from the source as it is now", "check", "a new revision; the old one is superseded")
-        self.repair = widgets.VBox([_title("Learn anew what fell"), self.fallen, self.content, self.cite, self.relearn])
+        self.repair = widgets.VBox([_title("Learn anew what fell"), self.fallen, self.content, self.cite, self.relearn], layout=_column())
 
     def children(self, error: widgets.HTML, call: widgets.HTML) -> tuple[widgets.Widget, ...]:
         """Return the rows of the desk, top to bottom."""
@@ -51,52 +53,46 @@ class Controls:
             widgets.HBox([self.restore_one, self.restore_all, self.delete], layout=_wrap()),
             widgets.HBox([self.new_name, self.rename], layout=_wrap()),
         ]
-        explained = f'<details><summary style="{LIVE.quiet}">Why does JupyterLab\'s editor ask “Revert or Overwrite”?</summary>'
-        explained += f'<div style="{LIVE.quiet}">{esc(view.EDITOR_HELP)}</div></details>'
-        left = widgets.VBox(
-            [
-                _title("Sources"),
-                self.chooser,
-                self.problem,
-                self.text,
-                *(edit if self.editable else []),
-                self.note,
-                widgets.HTML(explained),
-            ],
-            layout=_column(),
-        )
-        right = widgets.VBox([_title("Memories"), self.cards, self.repair], layout=_column())
-        below = widgets.VBox(
-            [_title("What an agent would get now"), widgets.HBox([self.query, self.budget], layout=_wrap()), self.recalled]
-        )
-        columns = widgets.HBox([left, right], layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
+        shown = [self.text, *edit] if self.editable else [self.reading]
+        left = widgets.VBox([_title("Sources"), self.chooser, self.problem, *shown, self.note, self._help()], layout=_column())
+        right = widgets.VBox([_title("Memories"), self.cards], layout=_column())
+        asked = widgets.HBox([self.query, self.budget], layout=_wrap())
+        recall = widgets.VBox([_title("What an agent would get now"), asked, self.recalled], layout=_column())
         top = [self.environment] if len(self.environment.options) > 1 else []
-        return (*top, self.status, error, columns, below, call)
+        return (*top, self.status, error, _columns(left, right), _columns(recall, self.repair), call)
 
-    def fill(self, state: view.Desk, names: Sequence[str], fallen: Sequence[Check], seen: Mapping[str, Shown]) -> None:
+    def _help(self) -> widgets.HTML:
+        if not self.editable:
+            return widgets.HTML(f'<div style="{LIVE.quiet}line-height:1.5">{esc(view.READ_ONLY)}</div>')
+        asks = f'<summary style="{LIVE.quiet}">Why does JupyterLab\'s editor ask “Revert or Overwrite”?</summary>'
+        return widgets.HTML(f'<details>{asks}<div style="{LIVE.quiet}line-height:1.5">{esc(view.EDITOR_HELP)}</div></details>')
+
+    def fill(self, state: view.Desk, sources: Mapping[str, Shown]) -> None:
         """Show a state. A control whose value is right already is not touched, so that a cursor stays where it is."""
         self.environment.value = state.label
-        self.chooser.options = [(f"{name} (gone)" if seen[name].gone else name, name) for name in names]
-        self.chooser.value = state.file if state.file in names else None
-        self.text.value = state.text
-        self.text.disabled = not self.editable or bool(state.problem)
-        self.problem.value = f'<div style="{LIVE.quiet}">{esc(state.problem)}</div>' if state.problem else ""
+        self.chooser.options = [(f"{name} (gone)" if shown.gone else name, name) for name, shown in sources.items()]
+        self.chooser.value = state.file if state.file in sources else None
+        self.text.value, problem = state.source.text, state.source.problem
+        self.text.disabled = not self.editable or bool(problem)
+        self.reading.value = "" if problem or self.editable else box(state.source.text, LIVE.code)
+        self.problem.value = f'<div style="{LIVE.quiet}">{esc(problem)}</div>' if problem else ""
         self.status.value = view.status_line(state.status, state.checks, live=True)
-        self.query.value = state.recall.query if state.recall else self.query.value
+        self.query.value, self.budget.value = state.query, state.budget
         self.recalled.value = view.recalled(state.recall, LIVE)
         self._show_cards(state)
-        self._show_fallen(fallen)
+        self._show_fallen([check for check in state.checks if not check.verdict.holds])
 
     def say(self, text: str) -> None:
         """Show a line under the source."""
         self.note.value = f'<div style="{LIVE.quiet}">{esc(text)}</div>'
 
-    def draft(self, fallen: Sequence[Check]) -> None:
-        """Propose what the chosen fallen memory could say now."""
-        for check in fallen:
-            if check.memory.id == self.fallen.value:
-                self.content.value = view.suggest(check)
-                self.cite.value = "\n".join(piece.cite for piece in check.memory.evidence)
+    def draft(self, checks: Sequence[Check]) -> None:
+        """Propose what the chosen fallen memory could say now; a draft that a person has corrected stays while the proposal does."""
+        for check in checks:
+            proposal = (check.memory.id, view.suggest(check), "\n".join(piece.cite for piece in check.memory.evidence))
+            if check.memory.id == self.fallen.value and proposal != self._drafted:
+                self._drafted = proposal
+                _, self.content.value, self.cite.value = proposal
 
     def cites(self) -> list[str]:
         """Return the citations as typed, one a line."""
@@ -104,12 +100,14 @@ class Controls:
 
     def _show_cards(self, state: view.Desk) -> None:
         """Redraw the cards that differ: the others keep their place, and a history that is open stays open."""
-        shown = {check.memory.id: check for check in state.checks}
+        shown = {check.memory.id: view.card(check, state.histories.get(check.memory.id, ()), LIVE) for check in state.checks}
+        for memory_id in shown.keys() - self._cards.keys():
+            self._cards[memory_id] = widgets.HTML()
+        for memory_id, drawn in shown.items():
+            self._cards[memory_id].value = drawn
+        self.cards.children = tuple(self._cards[memory_id] for memory_id in shown)
         for gone in self._cards.keys() - shown.keys():
             self._cards.pop(gone).close()
-        for memory_id, check in shown.items():
-            self._cards.setdefault(memory_id, widgets.HTML()).value = view.card(check, state.histories.get(memory_id, ()), LIVE)
-        self.cards.children = tuple(self._cards[memory_id] for memory_id in shown)
 
     def _show_fallen(self, fallen: Sequence[Check]) -> None:
         options = [(f"{check.memory.key} ({', '.join(check.memory.dimensions.values())})", check.memory.id) for check in fallen]
@@ -139,6 +137,11 @@ def _grow(least: str) -> widgets.Layout:
 
 def _wrap() -> widgets.Layout:
     return widgets.Layout(flex_flow="row wrap")
+
+
+def _columns(left: widgets.Widget, right: widgets.Widget) -> widgets.HBox:
+    """Return two columns, one under the other where there is no room."""
+    return widgets.HBox([left, right], layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
 
 
 def _column() -> widgets.Layout:

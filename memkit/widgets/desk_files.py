@@ -10,12 +10,13 @@ from typing import Protocol
 
 from memkit.errors import NotFound, Refused, UnsafePath
 from memkit.record.sources import Folder, SourceMissing, Sources, Texts, Unreadable, decode
+from memkit.write.redact import redact
 
 LONGEST = 200_000  # characters of one source shown in a text area
 
 
 class Editor(Protocol):
-    """What can change sources; `memkit.lab.workspace.Workspace` is one."""
+    """What can change sources; `memkit.lab.Workspace` is one."""
 
     def write(self, name: str, text: str) -> None: ...
 
@@ -35,8 +36,8 @@ class Shown:
     gone: bool = False
 
 
-def show(sources: Sources, name: str) -> Shown:
-    """Return a source as it is shown, line endings `\\n`; never raises for anything a source can be.
+def show(sources: Sources, name: str, *, mask: bool = False) -> Shown:
+    """Return a source as it is shown, line endings `\\n`, on request with secrets masked; never raises for anything a source can be.
 
     >>> show(Texts({"prod.cfg": "timeout=30"}), "test.cfg").problem
     'test.cfg is not there'
@@ -51,7 +52,7 @@ def show(sources: Sources, name: str) -> Shown:
         return Shown("", str(error))
     if len(text) > LONGEST:
         return Shown("", f"{name} has {len(text):,} characters, more than are shown here; open it in JupyterLab's editor")
-    return Shown(text)
+    return Shown(redact(text).text if mask else text)
 
 
 def editor_of(sources: Sources, workspace: Editor | None) -> Editor | None:

@@ -6,27 +6,30 @@ The same functions draw the live view and the static snapshot; they differ in th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memkit.read.recall import Hit, Recall, Skipped
-from memkit.record.model import Check, EvidenceCheck, Memory, Status
+from memkit.record.model import Check, EvidenceCheck, Memory, Outcome, Status
 from memkit.record.tokens import whole_places
-from memkit.widgets.markup import LIVE, TRUSTS, Paint, badge, box, esc, plain, tag
+from memkit.widgets.desk_files import Shown
+from memkit.widgets.markup import TRUSTS, Paint, badge, box, esc, plain, tag
+from memkit.write.redact import redact
 
 Histories = Mapping[str, Sequence[Memory]]
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Everything shown: the chosen environment and source, the checks, the former revisions by memory id, and the recall (or None)."""
+    """Everything shown: the chosen environment and source, the checks, all revisions by memory id, and the recall (None: not asked)."""
 
     label: str
     file: str
-    text: str
-    problem: str
+    source: Shown
     status: str
     checks: tuple[Check, ...]
     histories: Histories
+    query: str
+    budget: int
     recall: Recall | None
     call: str
 
@@ -38,12 +41,30 @@ EDITOR_HELP = (
     "A tab with nothing unsaved takes over the new text by itself, or when you choose File > Reload from Disk."
 )
 
+READ_ONLY = (
+    "This folder is your own: it is read here and never written, secrets are masked. Edit its files in any editor; the desk follows within "
+    "two seconds."
+)
+
+
+def masked(desk: Desk) -> Desk:
+    """Return the desk with secrets masked in what is not memkit's own: the source, the question, the call that repeats it."""
+    source = replace(desk.source, text=redact(desk.source.text).text)
+    return replace(desk, source=source, query=redact(desk.query).text, call=redact(desk.call).text, status=redact(desk.status).text)
+
+
+def learned(memory: Memory, outcome: Outcome) -> str:
+    """Return what learning a memory anew did, in words."""
+    now = outcome.memory.revision if outcome.memory else 0
+    what = f"is now revision {now}" if now != memory.revision else "stays as it is"
+    return f"{memory.key} {what}: {outcome.reason}, {outcome.why}."
+
 
 def card(check: Check, history: Sequence[Memory], paint: Paint) -> str:
     """Return one memory: its verdict, what it says, what it rests on, and when it fell, why, with old and new content side by side."""
     memory, holds = check.memory, check.verdict.holds
     edge = "#1b6e35" if holds and memory.evidence else "#4a5568" if holds else "#b3261e"
-    head = f'{badge(check.verdict)} <b style="overflow-wrap:anywhere">{esc(memory.key)}</b> {_tags(memory)}'
+    head = f'{badge(check.verdict)} <b style="overflow-wrap:anywhere">{esc(memory.key)}</b> {_tags(memory, paint)}'
     fallen = "" if holds else _fallen(check, paint)
     return (
         f'<div style="{paint.card}border-left:5px solid {edge};border-radius:4px;padding:6px 10px;margin:0 0 8px 0;line-height:1.5">'
@@ -52,10 +73,10 @@ def card(check: Check, history: Sequence[Memory], paint: Paint) -> str:
     )
 
 
-def _tags(memory: Memory) -> str:
+def _tags(memory: Memory, paint: Paint) -> str:
     scope = ", ".join(f"{name}={value}" for name, value in memory.dimensions.items())
-    revision = tag(f"revision {memory.revision}", "how often this key has been written in this scope")
-    return f"{tag(memory.trust.value, TRUSTS[memory.trust])} {tag(scope, 'where it applies')} {revision}"
+    revision = tag(f"revision {memory.revision}", paint, "how often this key has been written in this scope")
+    return f"{tag(memory.trust.value, paint, TRUSTS[memory.trust])} {tag(scope, paint, 'where it applies')} {revision}"
 
 
 def _rests_on(check: Check, paint: Paint) -> str:
@@ -72,11 +93,11 @@ def _fallen(check: Check, paint: Paint) -> str:
 
 def _side_by_side(piece: EvidenceCheck, paint: Paint) -> str:
     now = "nothing is there to be read" if piece.found is None else piece.found
-    cell = "border:1px solid #cccccc;padding:0;vertical-align:top;width:50%;text-align:left;"
+    cell = f"{paint.line}padding:0;vertical-align:top;width:50%;text-align:left;"
     heads = f'<th style="{paint.old}{cell}padding:2px 8px">when it was learned</th><th style="{paint.new}{cell}padding:2px 8px">now</th>'
     shown = box(now, paint.new) if piece.found is not None else f'<i style="{paint.new}display:block;padding:4px 8px">{now}</i>'
     cells = f'<td style="{paint.old}{cell}">{box(piece.evidence.quote, paint.old)}</td><td style="{paint.new}{cell}">{shown}</td>'
-    table = "border-collapse:collapse;width:100%;table-layout:fixed;margin:4px 0"
+    table = "border-collapse:collapse;width:100%;table-layout:fixed;margin:4px 0;"
     return f'<table style="{table}" title="{esc(piece.evidence.cite)}"><tr>{heads}</tr><tr>{cells}</tr></table>'
 
 
@@ -116,17 +137,17 @@ def _skipped(item: Skipped, paint: Paint) -> str:
     return _row((esc(item.memory.key), esc(item.reason), esc(item.why)), paint)
 
 
-CELL = "border:1px solid #cccccc;padding:2px 8px;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
+CELL = "padding:2px 8px;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
 
 
 def _row(cells: Sequence[str], paint: Paint) -> str:
-    return "<tr>" + "".join(f'<td style="{paint.text}{CELL}">{cell}</td>' for cell in cells) + "</tr>"
+    return "<tr>" + "".join(f'<td style="{paint.text}{paint.line}{CELL}">{cell}</td>' for cell in cells) + "</tr>"
 
 
 def _table(heads: Sequence[str], rows: str, paint: Paint) -> str:
     if not rows:
         return ""
-    top = "".join(f'<th style="{paint.code}{CELL}">{head}</th>' for head in heads)
+    top = "".join(f'<th style="{paint.code}{paint.line}{CELL}">{head}</th>' for head in heads)
     return f'<table style="border-collapse:collapse;margin:2px 0 8px 0"><tr>{top}</tr>{rows}</table>'
 
 
@@ -173,18 +194,16 @@ def suggest(check: Check) -> str:
 def page(desk: Desk, paint: Paint) -> str:
     """Return the whole desk as static HTML."""
     cards = "".join(card(check, desk.histories.get(check.memory.id, ()), paint) for check in desk.checks)
-    source = box(desk.text, paint.code) if not desk.problem else f'<div style="{paint.quiet}">{esc(desk.problem)}</div>'
+    source = (
+        box(desk.source.text, paint.code) if not desk.source.problem else f'<div style="{paint.quiet}">{esc(desk.source.problem)}</div>'
+    )
     code = f'<div style="{paint.quiet}">The memkit call just made:</div>{box(desk.call, paint.code)}'
     return (
-        f'<div style="{paint.text}padding:8px">{status_line(desk.status, desk.checks, live=paint is LIVE)}'
+        f'<div style="{paint.text}padding:8px">{status_line(desk.status, desk.checks, live=False)}'
         f"<div><b>Environment:</b> {esc(desk.label)}</div>"
         f"<details><summary><b>Source:</b> {esc(desk.file)}</summary>{source}</details><div><b>Memories</b></div>{cards}"
-        f"<div><b>Recall</b>{_asked(desk.recall)}</div>{recalled(desk.recall, paint)}{code}</div>"
+        f"<div><b>Recall</b>{f': {esc(desk.query)}' if desk.recall else ''}</div>{recalled(desk.recall, paint)}{code}</div>"
     )
-
-
-def _asked(recall: Recall | None) -> str:
-    return "" if recall is None else f": {esc(recall.query)}"
 
 
 def as_text(desk: Desk) -> str:
@@ -196,7 +215,7 @@ def as_text(desk: Desk) -> str:
         if not check.verdict.holds:
             lines.append(f"  {'':<11} {plain(check.why, 200)}")
     if desk.recall is not None:
-        lines.append(f"Recall of {plain(desk.recall.query)!r}: {desk.recall.tokens} of {desk.recall.budget} tokens")
+        lines.append(f"Recall of {plain(desk.query)!r}: {desk.recall.tokens} of {desk.recall.budget} tokens")
         lines += [f"  {hit.score:.3f} {plain(hit.memory.key)}: {plain(hit.memory.content)}" for hit in desk.recall.hits]
         lines += [f"  skipped {plain(item.memory.key)}: {item.reason}, {plain(item.why, 200)}" for item in desk.recall.skipped]
     return "\n".join(lines)

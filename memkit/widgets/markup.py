@@ -20,6 +20,8 @@ class Paint:
     quiet: str
     card: str
     code: str
+    tag: str
+    line: str
     old: str
     new: str
 
@@ -30,6 +32,8 @@ LIVE = Paint(
     card="background:var(--jp-layout-color1,#fff);color:var(--jp-ui-font-color1,#1f1f1f);border:1px solid var(--jp-border-color2,#ccc);",
     code="background:var(--jp-layout-color2,#f0f0f0);color:var(--jp-ui-font-color1,#1f1f1f);"
     "font-family:var(--jp-code-font-family,monospace);font-size:12px;",
+    tag="background:var(--jp-layout-color2,#eeeeee);color:var(--jp-ui-font-color1,#1f1f1f);",
+    line="border:1px solid var(--jp-border-color2,#cccccc);",
     old="background:#fdecea;color:#5f1410;",
     new="background:#e6f4ea;color:#0f3d1f;",
 )
@@ -38,6 +42,8 @@ STATIC = Paint(
     quiet="background:#ffffff;color:#555555;font-size:12px;",
     card="background:#ffffff;color:#1f1f1f;border:1px solid #cccccc;",
     code="background:#f3f3f3;color:#1f1f1f;font-family:monospace;font-size:12px;",
+    tag="background:#e4e7ec;color:#24292f;",
+    line="border:1px solid #cccccc;",
     old="background:#fdecea;color:#5f1410;",
     new="background:#e6f4ea;color:#0f3d1f;",
 )
@@ -88,13 +94,13 @@ def badge(verdict: Verdict) -> str:
     return f'<span style="{style}">{icon} {verdict.value}</span>'
 
 
-def tag(text: str, title: str = "") -> str:
+def tag(text: str, paint: Paint, title: str = "") -> str:
     """Return a small label with an explanation that appears under the pointer."""
-    style = "background:#e4e7ec;color:#24292f;padding:1px 6px;border-radius:4px;font-size:12px;white-space:nowrap"
+    style = f"{paint.tag}padding:1px 6px;border-radius:4px;font-size:12px;white-space:nowrap"
     return f'<span style="{style}" title="{esc(title)}">{esc(text)}</span>'
 
 
 def box(text: str, style: str) -> str:
     """Return a passage of a source or a memory as it is, scrolling where it is long."""
-    scrolls = "margin:0;padding:4px 8px;white-space:pre-wrap;overflow-wrap:anywhere;overflow:auto;max-height:12em"
+    scrolls = "margin:0;padding:4px 8px;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;overflow:auto;max-height:20em"
     return f'<pre style="{style}{scrolls}">{esc(text)}</pre>'

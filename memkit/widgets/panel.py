@@ -34,6 +34,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     exception itself; `call` is the code shown.
     """
 
+    name = ""  # subtle: ipywidgets closes a widget that is collected, even one whose making failed half-way
+
     def __init__(self, name: str) -> None:
         close_former(name)
         super().__init__()
@@ -132,7 +134,7 @@ def alert(text: str) -> str:
     True
     """
     style = "background:#fdecea;color:#7a1212;border-left:4px solid #b3261e;padding:6px 10px;overflow-wrap:anywhere"
-    return f'<div role="alert" style="{style}"><b>This did not work.</b> {esc(text)}<br>Nothing else changed; go on from here.</div>'
+    return f'<div role="alert" style="{style}"><b>This did not work.</b> {esc(text)}<br>Correct it, and go on.</div>'
 
 
 def code(text: str, paint: Paint) -> str:

@@ -8,12 +8,7 @@ import pytest
 from desks import workspace
 
 from memkit.errors import NotFound, Refused, UnsafePath
-<<<<<<< HEAD
-from memkit.lab import data_folder
-from memkit.lab.workspace import Workspace
-=======
 from memkit.lab import Workspace, data_folder
->>>>>>> desk
 
 ORIGINAL = (data_folder() / "shop" / "prod.cfg").read_text(encoding="utf-8")
 

@@ -7,9 +7,11 @@ so that `memkit doctor` still answers on an installation where something they ne
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 
 import click
 
+from memkit.errors import MemkitError
 from memkit.lab import doctor as doctor_
 from memkit.lab import serve
 
@@ -50,7 +52,20 @@ def doctor(as_json: bool) -> None:
 
 
 @main.command()
+@click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print the rows for a program.")
-def bench(as_json: bool) -> None:
-    """Measure memkit against plain baselines on this machine, as ratios."""
-    import_module("memkit.lab.bench").main(as_json=as_json)
+@click.option("--quick", is_flag=True, help="Measure tiny sizes, to see that it works.")
+@click.option("--into", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Also write the table into this document.")
+def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None) -> None:
+    """Measure memkit against plain baselines on this machine, as ratios.
+
+    NAMES choose what is measured: import, recall, add-then-query, write, remember, fairness. Without any, all of it, in a few minutes.
+    """
+    try:
+        found = import_module("memkit.lab.bench")
+        rows = found.measure(names, quick=quick)
+        click.echo(found.as_json(rows) if as_json else found.as_table(rows))
+        if into is not None:
+            found.write_into(into, found.as_table(rows))
+    except MemkitError as error:
+        raise click.ClickException(str(error)) from error

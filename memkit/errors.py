@@ -7,6 +7,15 @@ decides anything; the modules that refuse raise these.
 from __future__ import annotations
 
 
+def shown(value: object) -> str:
+    """Return a wrong argument for a message: a number as it is, anything else by its type alone, because it may hold a secret.
+
+    >>> shown(-2), shown(None), shown("1 token of mine")
+    ('-2', 'None', 'of type str')
+    """
+    return repr(value) if value is None or isinstance(value, (bool, int, float)) else f"of type {type(value).__name__}"
+
+
 class MemkitError(Exception):
     """The root of the tree: catch this to catch everything memkit raises on purpose."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, MutableMapping, Sequence
 from datetime import UTC, datetime
+from enum import StrEnum
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
-from memkit.errors import Refused
+from memkit.errors import Refused, shown
 from memkit.govern import forget as forgetting
 from memkit.govern.access import require, require_person
 from memkit.govern.admin import Admin
@@ -32,6 +33,7 @@ from memkit.write.redact import redact
 from memkit.write.screen import screen
 
 Clock = Callable[[], datetime]
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def open(
@@ -99,7 +101,7 @@ class Kit:
         require(self.principal, "write")
         require_person(self.principal, "state a memory")
         times = Times(valid_from, valid_to, review_at, expires_at)
-        candidate = Candidate(key, content, _kind(kind), Trust.STATED, 1.0, "user", (), times)
+        candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.STATED, 1.0, "user", (), times)
         return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
 
     def learn(
@@ -129,9 +131,9 @@ class Kit:
         vouched = self.principal.actor == "person"
         flags = () if vouched else _flags(content)
         if vouched or (not flags and self._repeats(content, evidence, reader)):
-            candidate = Candidate(key, content, _kind(kind), Trust.VERIFIED, 1.0, "source", evidence, times)
+            candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.VERIFIED, 1.0, "source", evidence, times)
             return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
-        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, 1.0, "source", evidence, times)
+        candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.INFERRED, 1.0, "source", evidence, times)
         proposal = proposals.propose(self.db, candidate, self._place(scope), flags=flags, now=self._now())
         return Outcome(proposal.op, proposal.reason, proposal.why, self.current(key, scope=scope), proposal)
 
@@ -141,14 +143,14 @@ class Kit:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
         evidence = self._observe(cite, Reader(self.sources))
-        candidate = Candidate(key, content, _kind(kind), Trust.INFERRED, _confidence(confidence), "model", evidence)
+        candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.INFERRED, _confidence(confidence), "model", evidence)
         return proposals.propose(self.db, candidate, self._place(scope), flags=_flags(content), now=self._now())
 
     def inbox(self, *, scope: Scope, status: str = ProposalStatus.PENDING) -> list[Proposal]:
         """Return the proposals of the scopes visible here that have a status, oldest first."""
         require(self.principal, "read")
         with self.db.read() as tx:
-            return proposals.listed(tx, self.principal.tenant, self._visible(scope), ProposalStatus(status))
+            return proposals.listed(tx, self.principal.tenant, self._visible(scope), _choice(ProposalStatus, "status", status))
 
     def admit(self, proposal: Proposal | int) -> Outcome:
         """Write a proposal, as a person decides; it stays INFERRED. Raises Conflict where the value it was proposed against has changed,
@@ -219,6 +221,7 @@ class Kit:
         """Return the memories that answer a query, within a budget of tokens, and what was skipped with its reason. Only reads."""
         require(self.principal, "search", "read")
         recalling.check_request(query, budget, limit)
+        query = redact(query).text  # it comes back in the result, and its words in the cache of `analyze`
         with self.db.read() as tx:
             ranked = recalling.rank(tx, self._index, query, self._visible(scope))
         return recalling.fill(ranked, self._reader(), query, budget=budget, limit=limit, recipe=recipe or TFIDF, now=self._now())
@@ -245,6 +248,7 @@ class Kit:
         """Lift the tombstones of a key, as a person decides, on the record; returns how many. It brings nothing back."""
         require(self.principal, "forget")
         require_person(self.principal, "lift a tombstone")
+        check_key(key)
         return forgetting.restore_right(self.db, key, self._place(scope), now=self._now())
 
     # --- arguments
@@ -287,16 +291,16 @@ def _flags(content: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
 
 
-def _kind(kind: str) -> Kind:
+def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
     try:
-        return Kind(kind)
+        return choices(value)
     except ValueError:
-        raise Refused("BAD_KIND", f"kind is {kind!r}; the kinds are {', '.join(Kind)}") from None
+        raise Refused(f"BAD_{name.upper()}", f"{name} is none of {', '.join(choices)}; pass one of these") from None
 
 
 def _confidence(confidence: float) -> float:
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
-        raise Refused("BAD_CONFIDENCE", f"confidence is {confidence!r}; pass a number from 0 to 1")
+        raise Refused("BAD_CONFIDENCE", f"confidence is {shown(confidence)}; pass a number from 0 to 1")
     return float(confidence)
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import Refused
+from memkit.errors import Refused, shown
 from memkit.read.follow import Index
 from memkit.read.index import Scored, search
 from memkit.record import store
@@ -160,7 +160,7 @@ def check_request(query: object, budget: object, limit: object) -> None:
         if name == "limit" and number is None:
             continue
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise Refused(f"BAD_{name.upper()}", f"{name} is {number!r}; pass a whole number, 0 or more")
+            raise Refused(f"BAD_{name.upper()}", f"{name} is {shown(number)}; pass a whole number, 0 or more")
 
 
 def ended(memory: Memory, now: datetime) -> bool:

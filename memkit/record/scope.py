@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from itertools import combinations
 from urllib.parse import quote, unquote
 
-from memkit.errors import BadScope
+from memkit.errors import BadScope, shown
 
 GRANTS = frozenset({"write", "search", "read", "history", "forget", "admin"})
 ACTORS = ("person", "agent", "job")
@@ -37,10 +37,10 @@ class Principal:
         _check_name("tenant", self.tenant)
         _check_name("user", self.user)
         if self.actor not in ACTORS:
-            raise BadScope(f"the actor is {self.actor!r}; it must be one of {', '.join(ACTORS)}")
+            raise BadScope(f"the actor is {shown(self.actor)}; it must be one of {', '.join(ACTORS)}")
         object.__setattr__(self, "grants", frozenset(self.grants))
         if unknown := sorted(self.grants - GRANTS):
-            raise BadScope(f"there is no grant {unknown[0]!r}; the grants are {', '.join(sorted(GRANTS))}")
+            raise BadScope(f"{len(unknown)} of the grants are unknown; the grants are {', '.join(sorted(GRANTS))}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Scope:
 
     def __post_init__(self) -> None:
         if not isinstance(self.user, bool):
-            raise BadScope(f"user is {self.user!r}; it is a flag (True: only mine), because whose it is comes from the Principal")
+            raise BadScope(f"user is {shown(self.user)}; it is a flag (True: only mine), because whose it is comes from the Principal")
         for field in fields(self)[1:]:
             if (value := getattr(self, field.name)) is not None:
                 _check_name(field.name, value)
@@ -124,7 +124,7 @@ def _join(items: tuple[tuple[str, str], ...]) -> str:
 
 def _check_name(dimension: str, value: object) -> None:
     if not isinstance(value, str) or not value.strip():
-        raise BadScope(f"{dimension} is {value!r}; it must be text that is not blank")
+        raise BadScope(f"{dimension} is {'blank' if isinstance(value, str) else shown(value)}; it must be text that is not blank")
     if len(value) > LONGEST_NAME:
         raise BadScope(f"{dimension} has {len(value)} characters; at most {LONGEST_NAME} are allowed")
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in value):

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import Refused
+from memkit.errors import Refused, shown
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import ANY, Candidate, Decision, Memory, Op, Outcome
@@ -86,13 +86,14 @@ def check_moments(**times: datetime | None) -> None:
     """Raise Refused for a time that is not a datetime with a zone."""
     for name, time in times.items():
         if time is not None and (not isinstance(time, datetime) or time.tzinfo is None):
-            raise Refused("BAD_TIME", f"{name} is {time!r}; pass a datetime with a zone, for instance datetime.now(UTC)")
+            found = "has no zone" if isinstance(time, datetime) else f"is {shown(time)}"
+            raise Refused("BAD_TIME", f"{name} {found}; pass a datetime with a zone, for instance datetime.now(UTC)")
 
 
 def check_expected(expected: int) -> None:
     """Raise Refused unless `expected` is a revision number, 0, or ANY."""
     if isinstance(expected, bool) or not isinstance(expected, int) or expected < ANY:
-        raise Refused("BAD_EXPECTED", f"expected is {expected!r}; pass the current revision, 0 for none, or memkit.ANY")
+        raise Refused("BAD_EXPECTED", f"expected is {shown(expected)}; pass the current revision, 0 for none, or memkit.ANY")
 
 
 def _check_text(what: str, text: object, longest: int) -> None:

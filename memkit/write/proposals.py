@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import NotFound, Refused
+from memkit.errors import NotFound, Refused, shown
 from memkit.record import store
 from memkit.record.database import Database
 from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Times, Trust
@@ -52,7 +52,7 @@ def fetch(tx: SqliteUtils, tenant: str, identity: int) -> Proposal:
     """Return one proposal. Raises NotFound, for another tenant's exactly as for none."""
     for row in _select(tx, tenant, "id = :id", id=identity):
         return _proposal(tx, tenant, row)
-    raise NotFound(f"there is no proposal {identity}; kit.inbox(scope=...) lists those that wait")
+    raise NotFound(f"there is no proposal {shown(identity)}; kit.inbox(scope=...) lists those that wait")
 
 
 def admit(tx: SqliteUtils, db: Database, proposal: Proposal, place: Place, now: datetime) -> Outcome:

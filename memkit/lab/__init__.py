@@ -1,8 +1,22 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
-from memkit.lab.sandbox import data_folder, notebooks_folder, reset
+from memkit.lab import checks as check
+from memkit.lab.sandbox import data_folder, notebooks_folder, project_folder, reset
+from memkit.lab.story import clock, ids, look
 from memkit.lab.watch import Watcher
 from memkit.lab.watch import watch as watch_folder
 from memkit.lab.workspace import Workspace
 
-__all__ = ["Watcher", "Workspace", "data_folder", "notebooks_folder", "reset", "watch_folder"]
+__all__ = [
+    "Watcher",
+    "Workspace",
+    "check",
+    "clock",
+    "data_folder",
+    "ids",
+    "look",
+    "notebooks_folder",
+    "project_folder",
+    "reset",
+    "watch_folder",
+]

@@ -50,6 +50,11 @@ def is_installed() -> bool:
     return notebooks_folder().parent == PACKAGE
 
 
+def project_folder() -> Path:
+    """Return a real project to read in place: this repository, or, when installed, which has none, the lesson's copy of the shop."""
+    return reset("shop") if is_installed() else notebooks_folder().parent
+
+
 def reset(name: str = "shop", *, to: Path | None = None) -> Path:
     """Give the lesson a fresh private copy of sample folder `name`, or restore the one it has, in place; return the copy.
 

@@ -1,0 +1,107 @@
+"""Every lesson keeps its form: short cells, folded answers, exercises that can be solved, and cells that can be run again."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOLUTION = re.compile(r"<details><summary>Solution</summary>\n\n```python\n(.*?)```\n", re.DOTALL)
+CHECK = re.compile(r"lab\.check\.(\w+)\((\w+)\)")
+
+pytestmark = pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+
+
+def cells(lesson: Path, kind: str) -> list[str]:
+    """Return the sources of the cells of a kind, in order."""
+    return ["".join(cell["source"]) for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == kind]
+
+
+def solutions(lesson: Path) -> Iterator[tuple[str, str]]:
+    """Yield each exercise's solution and the call that checks it: the last check before the solution."""
+    check = ""
+    for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code" and (found := CHECK.search(source)):
+            check = found[0]
+        for solution in SOLUTION.findall(source):
+            yield solution, check
+
+
+def run(source: str, names: dict[str, object]) -> None:
+    exec(compile(source, "<cell>", "exec"), names)
+
+
+def test_cells_are_short_and_define_no_classes(lesson):
+    sources = cells(lesson, "code")
+    sizes = [len([line for line in source.splitlines() if line.strip()]) for source in sources]
+    assert max(sizes) <= 12
+    assert statistics.median(sizes) <= 4
+    assert not [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]
+
+
+def test_a_lesson_says_what_it_asks_takes_and_gives(lesson):
+    first, *_, last = cells(lesson, "markdown")
+    assert re.match(rf"# {lesson.stem[:2]} · .+\?\n", first)
+    assert [word for word in ("What you'll do", "What you'll learn", "What you need", "minutes") if word not in first] == []
+    assert [word for word in ("## Summary", "What a production system adds", "Further reading") if word not in last] == []
+
+
+def test_each_prediction_has_its_answer_folded(lesson):
+    texts = cells(lesson, "markdown")
+    predictions = sum(text.count("**Predict") for text in texts)
+    assert predictions >= 3
+    assert sum(len(re.findall(r"<details><summary>Answer", text)) for text in texts) >= predictions
+    assert all(text.count("<details>") == text.count("</details>") for text in texts)
+
+
+def test_what_is_shown_names_no_folder_of_a_machine_and_no_live_object(lesson):
+    outputs = [output for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"] for output in cell.get("outputs", [])]
+    shown = json.dumps(outputs, ensure_ascii=False)
+    assert len(outputs) > 5
+    assert re.findall(re.escape(str(ROOT)) + r"|(?<!\w)0x[0-9a-f]{6,}|Traceback", shown) == []
+    assert [output for output in outputs if output["output_type"] == "error"] == []
+
+
+def test_every_exercise_is_unsolved_and_its_solution_is_right(lesson, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+    for source in cells(lesson, "code"):
+        run(source, names)
+    found = list(solutions(lesson))
+    assert len(found) == len(CHECK.findall("\n".join(cells(lesson, "code")))) >= 2
+    for solution, check in found:
+        assert not eval(check, names), "the exercise as it is committed is already solved"
+        solved = dict(names)
+        run(solution, solved)
+        assert eval(check, solved), eval(check, solved)
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
+def test_any_cell_can_be_run_again_when_all_have_run(lesson, order, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sources = cells(lesson, "code")
+    names: dict[str, object] = {}
+    for source in sources:
+        run(source, names)
+    for source in sources[::order]:
+        run(source, names)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lesson_runs_where_memkit_came_as_a_wheel(lesson, tmp_path, monkeypatch):
+    """There is no repository around it then: copies are made in the current folder, and the project to read is the shop."""
+    monkeypatch.setattr("memkit.lab.sandbox.is_installed", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for source in cells(lesson, "code"):
+        run(source, names)
+    assert [path.name for path in tmp_path.iterdir()] == ["_work"]
+    assert names["lab"].project_folder().parent == tmp_path / "_work"

@@ -181,7 +181,8 @@ class Notebook:
         )
         self.wait_idle()
         failed = self.page.locator('[data-mime-type="application/vnd.jupyter.stderr"], .jp-OutputArea-output[data-mime-type*="error"]')
-        assert failed.all_inner_texts() == []
+        texts = failed.all_inner_texts()
+        assert texts == [], texts
 
     def wait_idle(self) -> None:
         """Wait until the kernel has nothing to do."""

@@ -92,11 +92,16 @@ def test_typing_in_a_source_fells_exactly_what_rested_on_it_and_restoring_lifts_
     desk.shows(ALL, fallen=[])
 
 
-def test_a_comment_typed_above_fells_nothing(desk: Desk) -> None:
+@pytest.mark.parametrize("delay", [0, 60])
+def test_a_comment_typed_above_fells_nothing_and_no_key_is_lost(desk: Desk, delay: int) -> None:
+    before = (desk.folder / "prod.cfg").read_text(encoding="utf-8")
     desk.text.focus()
     desk.page.keyboard.press("Control+Home")
-    desk.page.keyboard.type("# one more line\n")
+    desk.page.keyboard.type("# one more line, typed quickly\n", delay=delay)
+    expect(desk.text).to_have_value(f"# one more line, typed quickly\n{before}")
+    desk.page.wait_for_timeout(1500)  # the watcher has told of the desk's own writes by now
     expect(desk.status).to_have_text("5 memories hold. You changed prod.cfg.")
+    assert (desk.folder / "prod.cfg").read_text(encoding="utf-8") == f"# one more line, typed quickly\n{before}"
     desk.shows(ALL, fallen=[])
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import ipywidgets as widgets
 
 from memkit.widgets.panel import Panel, close_former
@@ -67,6 +70,29 @@ def test_an_error_inside_a_nested_callback_is_not_cleared_by_the_outer_one():
     assert panel.error == "OverflowError: too many"
     assert panel.guard(lambda: setattr(panel.number, "value", 2)) is True
     assert panel.error == ""
+
+
+def test_what_a_front_end_delivers_on_another_thread_runs_on_the_panels_own_in_order():
+    async def run() -> tuple[list[object], set[int]]:
+        panel = Counter()
+        taken: list[object] = []
+        threads: set[int] = set()
+        panel.on_value(panel.number, lambda value: (taken.append(value), threads.add(threading.get_ident())))
+
+        def deliver() -> None:
+            for number in (1, 2, 3):
+                panel.number.value = number
+
+        with panel.quietly():  # the panel is busy setting its own controls: the person's changes must not be lost
+            await asyncio.to_thread(deliver)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        panel.close()
+        await asyncio.to_thread(panel.guard, taken.append, "too late")
+        await asyncio.sleep(0)
+        return taken, threads
+
+    assert asyncio.run(run()) == ([1, 2, 3], {threading.get_ident()})
 
 
 def test_a_display_carries_the_live_view_the_snapshot_and_the_text():

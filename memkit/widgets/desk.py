@@ -57,9 +57,7 @@ class SourceDesk(Panel):
         watch: bool = True,
     ) -> None:
         if not scopes:
-            raise Refused(
-                "NO_SCOPE", "scopes is empty; pass at least one, for instance {'prod': memkit.Scope(workspace='shop', env='prod')}"
-            )
+            raise Refused("NO_SCOPE", "scopes is empty; pass at least one, for instance {'shop': memkit.Scope(workspace='shop')}")
         editor = editor_of(kit.sources, workspace)
         super().__init__(name)
         self.kit, self.scopes, self.editor = kit, dict(scopes), editor
@@ -227,9 +225,7 @@ class SourceDesk(Panel):
 
     def _editor(self) -> Editor:
         if self.editor is None:
-            raise Refused(
-                "READ_ONLY", "these sources are your own folder, which is never written; edit them in JupyterLab, the desk follows"
-            )
+            raise Refused("READ_ONLY", "these sources are your own folder, which is never written; edit them elsewhere, the desk follows")
         return self.editor
 
     def _memory(self, key: str) -> Memory:
@@ -273,7 +269,7 @@ class SourceDesk(Panel):
         c = self.controls
         self.on_value(c.environment, lambda label: self.switch(str(label)))
         self.on_value(c.chooser, lambda name: self.choose(str(name)))
-        self.on_value(c.text, lambda text: self.edit(self.file, str(text)))
+        self.on_value(c.text, lambda text: self._typed(str(text)))
         self.on_value(c.query, lambda query: self.ask(str(query)))
         self.on_value(c.budget, lambda budget: self.ask(self.query, budget if isinstance(budget, int) else 0))
         self.on_value(c.fallen, lambda _: self._draft())
@@ -286,6 +282,12 @@ class SourceDesk(Panel):
         ]
         for button, action in clicks:
             self.on_click(button, action)
+
+    def _typed(self, text: str) -> None:
+        """Write what was typed. Subtle: the text area is not set in return, because more may have been typed meanwhile."""
+        name = self.file
+        self.controls.holds(name, text)
+        self.edit(name, text)
 
     def _draft(self) -> None:
         with self.quietly():

@@ -44,6 +44,7 @@ class Controls:
         self.content = widgets.Textarea(description="Says now", rows=2, tooltip="the new content; correct the draft", layout=_full())
         self.cite = widgets.Textarea(description="Rests on", rows=1, tooltip="one citation a line", layout=_full())
         self._drafted = ("", "", "")
+        self._held = ("", "")
         self.relearn = _button("Re-learn from the source as it is now", "check", "a new revision; the old one is superseded")
         self.repair = widgets.VBox([_title("Learn anew what fell"), self.fallen, self.content, self.cite, self.relearn], layout=_column())
 
@@ -72,7 +73,10 @@ class Controls:
         self.environment.value = state.label
         self.chooser.options = [(f"{name} (gone)" if shown.gone else name, name) for name, shown in sources.items()]
         self.chooser.value = state.file if state.file in sources else None
-        self.text.value, problem = state.source.text, state.source.problem
+        problem = state.source.problem
+        if self._held != (state.file, state.source.text):
+            self.holds(state.file, state.source.text)
+            self.text.value = state.source.text
         self.text.disabled = not self.editable or bool(problem)
         self.reading.value = "" if problem or self.editable else box(state.source.text, LIVE.code)
         self.problem.value = f'<div style="{LIVE.quiet}">{esc(problem)}</div>' if problem else ""
@@ -81,6 +85,10 @@ class Controls:
         self.recalled.value = view.recalled(state.recall, LIVE)
         self._show_cards(state)
         self._show_fallen([check for check in state.checks if not check.verdict.holds])
+
+    def holds(self, name: str, text: str) -> None:
+        """Note what the text area shows, or will once the person's own typing has come through."""
+        self._held = (name, text)
 
     def say(self, text: str) -> None:
         """Show a line under the source."""

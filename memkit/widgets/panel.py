@@ -1,14 +1,19 @@
 """What every widget of memkit has in common: a snapshot, an error in view, the call just made, and one life.
 
 A panel is shown as its live view, and beside it as a static HTML snapshot and as plain text, so that a page reads well without a kernel.
-Every callback goes through `guard`: an error is shown in the panel, and the panel stays usable. Running a cell again closes the panel
-the cell made before. Not here: anything a particular panel shows, or any decision; panels call the package.
+Every callback goes through `guard`: an error is shown in the panel, and the panel stays usable. A front end may deliver what a person did
+on another thread (JupyterLab's kernel subshells do); `guard` hands it to the thread that made the panel, so that widgets and the database
+stay on one. Running a cell again closes the panel the cell made before. Not here: anything a particular panel shows, or any decision;
+panels call the package.
 """
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from weakref import WeakValueDictionary
 
 import ipywidgets as widgets  # type: ignore[import-untyped]
@@ -41,7 +46,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         super().__init__()
         self.name, self.error, self.call = name, "", ""
         self.failure: Exception | None = None
-        self._depth, self._quiet = 0, False
+        self._depth, self._quiet, self._closed = 0, False, False
+        self._home, self._loop = threading.get_ident(), _running_loop()
         self.error_area = widgets.HTML()
         self.call_area = widgets.HTML()
         self.add_class("memkit-panel")
@@ -65,17 +71,28 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def on_value(self, control: widgets.DOMWidget, action: Callable[[object], object]) -> None:
         """Call `action` with the new value whenever a person changes a control; not when the panel itself does, inside `quietly`."""
-        control.observe(lambda change: self._quiet or self.guard(action, change["new"]), names="value")
+
+        def changed(change: Mapping[str, object]) -> None:
+            if self._elsewhere() or not self._quiet:  # subtle: what comes from another thread is a person's, whatever this one is doing
+                self.guard(action, change["new"])
+
+        control.observe(changed, names="value")
 
     def on_click(self, button: widgets.Button, action: Callable[[], object]) -> None:
         """Call `action` when a button is pressed."""
         button.on_click(lambda _: self.guard(action))
 
     def guard(self, action: Callable[..., object], *arguments: object) -> bool:
-        """Run a callback; show its error in the panel, or clear the former one; say whether it succeeded.
+        """Run a callback; show its error in the panel, or clear the former one; say whether it succeeded, or was handed over.
 
-        Subtle: inside another guarded callback the error is passed on, so that the outer success cannot clear it.
+        Subtle: inside another guarded callback the error is passed on, so that the outer success cannot clear it. A call from another
+        thread is handed to the panel's own loop, in order.
         """
+        if self._closed:
+            return False
+        if self._loop is not None and self._elsewhere():
+            self._loop.call_soon_threadsafe(partial(self.guard, action, *arguments))
+            return True
         if self._depth:
             action(*arguments)
             return True
@@ -89,6 +106,9 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self._depth -= 1
         self.show_error(None)
         return True
+
+    def _elsewhere(self) -> bool:
+        return threading.get_ident() != self._home
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
@@ -114,10 +134,18 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def close(self) -> None:
         """Close the panel and everything in it."""
+        self._closed = True
         if _open.get(self.name) is self:
             del _open[self.name]
         close_all(self.children)
         super().close()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def close_all(children: Sequence[widgets.Widget]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import re
 import subprocess
@@ -13,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from memkit import cli
-from memkit.lab import tour
+from memkit.lab import look, tour
 from memkit.lab.workspace import Workspace
 from memkit.read.recall import Recall
 
@@ -106,9 +108,58 @@ def test_colours_are_for_people_only(monkeypatch, story):
     assert ANSI not in CliRunner().invoke(cli.main, ["tour"], color=True).output
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal, which Windows does not offer to Python")
+def test_a_person_at_a_narrow_terminal_sees_colours_and_no_line_too_long(tmp_path, story):
+    master, slave = os.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment |= {"PYTHONPATH": str(ROOT), "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-m", "memkit", "tour"]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=slave, stderr=slave) as process:
+        os.close(slave)
+        seen = read_all(master)
+    assert (process.returncode, ANSI in seen) == (0, True)
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in seen.splitlines()]
+    assert [line for line in lines if len(line) > 80 and " " in line.strip().removeprefix(">>> ").removeprefix("= ")] == []
+    assert max(len(line) for line in story.splitlines()) > 80
+    assert "".join("".join(lines).split()) == "".join(story.split())
+
+
+def read_all(terminal: int) -> str:
+    """Return what is written to a pseudo-terminal until its other end is closed."""
+    pieces = []
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # Linux says so where others return nothing
+            piece = b""
+        if not piece:
+            os.close(terminal)
+            return b"".join(pieces).decode("utf-8")
+        pieces.append(piece)
+
+
 def test_a_story_that_does_not_happen_fails_instead_of_being_told(tmp_path, monkeypatch):
     monkeypatch.setattr(Workspace, "delete", lambda self, name: None)
     result = CliRunner().invoke(cli.main, ["tour"])
     assert "Withheld: timeout (MISSING_SOURCE)" not in result.output
     with pytest.raises(TypeError, match="gave int, and the story needs Recall"):
         tour.Stage(None, {}).call(Recall, "1 + 1")  # type: ignore[arg-type]
+
+
+# --- the same story as a lesson
+
+
+def own_folder_shown() -> str:
+    """Return what the committed lesson shows of this repository."""
+    cells = json.loads((ROOT / "notebooks" / "00_tour.ipynb").read_text(encoding="utf-8"))["cells"]
+    (cell,) = [cell for cell in cells if cell["id"] == "own-desk"]
+    return html.unescape("".join(cell["outputs"][0]["data"]["text/html"]))
+
+
+def test_the_lesson_shows_of_readme_and_pyproject_only_what_it_cites_so_that_other_edits_leave_it_as_it_is():
+    shown = own_folder_shown()
+    lines = {name: (ROOT / name).read_text(encoding="utf-8").splitlines() for name in ("README.md", "pyproject.toml", "environment.yml")}
+    whole = {name: [line for line in texts if len(line) > 20 and line in shown] for name, texts in lines.items()}
+    assert (whole["README.md"], whole["pyproject.toml"]) == ([], [])
+    assert len(whole["environment.yml"]) > 0
+    assert f"version: {look(ROOT, 'pyproject.toml#key=project.version')}" in shown

@@ -8,11 +8,12 @@ folder that is removed at the end. Not here: the widget, which is the tour's sec
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from textwrap import indent
+from textwrap import TextWrapper, indent
 from typing import TypeVar
 
 import click
@@ -94,8 +95,17 @@ class Stage:
     def _say(self, text: str, *, fg: str | None = None, bold: bool = False) -> None:
         """Print in colour where a person sees it; a character that the terminal's encoding lacks becomes a question mark."""
         encoding = sys.stdout.encoding or "ascii"
-        plain = text.encode(encoding, "replace").decode(encoding)
+        plain = fit(text).encode(encoding, "replace").decode(encoding)
         click.echo(click.style(plain, fg=fg, bold=bold or None), color=False if os.environ.get("NO_COLOR") else None)
+
+
+def fit(text: str) -> str:
+    """Break lines that are wider than the terminal between words; where no terminal is, leave them whole."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    wrap = TextWrapper(width, subsequent_indent=" " * 6, break_on_hyphens=False, break_long_words=False)
+    return "\n".join("\n".join(wrap.wrap(line)) for line in text.split("\n"))
 
 
 def learned(stage: Stage) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 import memkit
 from memkit import lab
 
+ROOT = Path(__file__).resolve().parents[2]
 SHOP = memkit.Scope(workspace="shop")
 
 
@@ -70,3 +74,9 @@ def test_the_project_folder_of_a_checkout_is_the_checkout(monkeypatch, tmp_path)
     monkeypatch.chdir(tmp_path)
     assert lab.project_folder() == tmp_path / "_work" / "shop"
     assert lab.look(lab.project_folder(), "package.json#key=name") == "shop-frontend"
+
+
+def test_what_lessons_are_made_of_is_there_without_widgets():
+    probe = "import sys; sys.modules['ipywidgets'] = None; from memkit import lab; print(lab.check.tour_1({'retries'}), lab.clock, lab.ids)"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("Right: timeout is VALID; retries is MISSING")

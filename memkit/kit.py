@@ -17,6 +17,7 @@ from memkit.govern import forget as forgetting
 from memkit.govern.access import require, require_person
 from memkit.govern.admin import Admin
 from memkit.govern.forget import Receipt
+from memkit.govern.steps import Steps
 from memkit.read import recall as recalling
 from memkit.read.analyze import forget_cached
 from memkit.read.follow import Index
@@ -67,6 +68,7 @@ class Kit:
         self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
         self._index = Index(principal.tenant)
         self.admin = Admin(self.db, self._index, principal)
+        self.state = Steps(self.db, sources, principal, clock)
 
     def __enter__(self) -> Self:
         return self

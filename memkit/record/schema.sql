@@ -51,21 +51,35 @@ create table proposal (
 ) strict;
 create index proposal_waiting on proposal (tenant, scope, status);
 
-create table evidence (                     -- what a revision, or a proposal, rests on
+create table state (                        -- where a task stands, by exact name; overwritten, never indexed
+    id      integer primary key,
+    tenant  text not null,
+    scope   text not null,
+    name    text not null,
+    value   text not null,                  -- content
+    phase   text not null check (phase in ('PLANNED', 'DONE')),
+    awaited text not null,                  -- content (citations that would prove it)
+    at      text not null,
+    unique (tenant, scope, name)
+) strict;
+
+create table evidence (                     -- what a revision, a proposal or a done state rests on
     id             integer primary key,
     tenant         text not null,
     revision_seq   integer references revision,
     proposal_id    integer references proposal,
+    state_id       integer references state,
     source         text not null,
     locator        text not null,           -- content (an exact quote)
     digest         text not null,
     quote          text not null,           -- content
     source_version text not null,
     observed_at    text not null,
-    check ((revision_seq is null) <> (proposal_id is null))
+    check ((revision_seq is not null) + (proposal_id is not null) + (state_id is not null) = 1)
 ) strict;
 create index evidence_of_revision on evidence (revision_seq);
 create index evidence_of_proposal on evidence (proposal_id);
+create index evidence_of_state on evidence (state_id);
 create index evidence_of_source on evidence (tenant, source);
 
 create table tombstone (                    -- keyed digests of forgotten values, never the values

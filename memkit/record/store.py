@@ -37,8 +37,8 @@ returning {_MEMORY}
 """
 
 ADD_EVIDENCE = """
-insert into evidence (tenant, revision_seq, proposal_id, source, locator, digest, quote, source_version, observed_at)
-values (:tenant, :revision_seq, :proposal_id, :source, :locator, :digest, :quote, :source_version, :observed_at)
+insert into evidence (tenant, revision_seq, proposal_id, state_id, source, locator, digest, quote, source_version, observed_at)
+values (:tenant, :revision_seq, :proposal_id, :state_id, :source, :locator, :digest, :quote, :source_version, :observed_at)
 """
 
 LOG = """
@@ -93,25 +93,20 @@ def append(tx: SqliteUtils, op: Op, candidate: Candidate, *, tenant: str, scope:
     return _memory(written[0], candidate.evidence)
 
 
-def add_evidence(
-    tx: SqliteUtils, tenant: str, evidence: Iterable[Evidence], *, revision_seq: int | None = None, proposal_id: int | None = None
-) -> None:
-    """Keep what a revision, or a proposal, rests on."""
+def add_evidence(tx: SqliteUtils, tenant: str, evidence: Iterable[Evidence], **owner: int) -> None:
+    """Keep what something rests on; the owner is one of `revision_seq`, `proposal_id` and `state_id`."""
+    owners: dict[str, int | None] = {"revision_seq": None, "proposal_id": None, "state_id": None}
     for piece in evidence:
-        tx.execute(
-            ADD_EVIDENCE,
-            {
-                "tenant": tenant,
-                "revision_seq": revision_seq,
-                "proposal_id": proposal_id,
-                "source": piece.source,
-                "locator": piece.locator,
-                "digest": piece.digest,
-                "quote": piece.quote,
-                "source_version": piece.source_version,
-                "observed_at": stamp(piece.observed_at),
-            },
-        )
+        row = {
+            "tenant": tenant,
+            "source": piece.source,
+            "locator": piece.locator,
+            "digest": piece.digest,
+            "quote": piece.quote,
+            "source_version": piece.source_version,
+            "observed_at": stamp(piece.observed_at),
+        }
+        tx.execute(ADD_EVIDENCE, owners | owner | row)
 
 
 def log(
@@ -197,7 +192,7 @@ def changes(tx: SqliteUtils, tenant: str, after: int) -> list[tuple[int, str, st
 
 
 def evidence_of(tx: SqliteUtils, tenant: str, owner: str, ids: Sequence[int]) -> dict[int, tuple[Evidence, ...]]:
-    """Return the evidence of several owners at once; `owner` is "revision_seq" or "proposal_id"."""
+    """Return the evidence of several owners at once; `owner` is "revision_seq", "proposal_id" or "state_id"."""
     query = f"""
         select {owner} as owner, source, locator, digest, quote, source_version, observed_at from evidence
         where {owner} in (select value from json_each(:ids)) and tenant = :tenant order by id"""

@@ -1,0 +1,126 @@
+"""The verbs of task state, as `kit.state`: plan, done with proof, get, and reconcile after a restart.
+
+A plan is an intention and is never reported as done. After a crash the record may be behind the world (the step happened, nobody wrote
+it down) or ahead of it (the proof is gone), so `reconcile` reads the proofs again before anybody goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlite_utils import Database as SqliteUtils
+
+from memkit.errors import MemkitError, Refused
+from memkit.govern.access import require
+from memkit.record import state as states
+from memkit.record import store
+from memkit.record.database import Database
+from memkit.record.evidence import Reader, check, find, observe, worst
+from memkit.record.model import Evidence, Verdict
+from memkit.record.scope import Principal, Scope, require_scope
+from memkit.record.sources import Sources
+from memkit.record.state import Phase, State
+from memkit.write.commit import check_key
+from memkit.write.redact import redact
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """One step as re-reading showed it. `repeat`: True, do it (again); False, it is proved; None, look first, it may have happened."""
+
+    state: State
+    verdict: Verdict | None
+    why: str
+    repeat: bool | None
+
+
+class Steps:
+    """Task state of one open store, as `kit.state`."""
+
+    def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Callable[[], datetime]) -> None:
+        self._db, self._sources, self._principal, self._clock = db, sources, principal, clock
+
+    def plan(self, name: str, value: str, *, scope: Scope, proof: str | Sequence[str] = ()) -> State:
+        """Note what is meant to happen, and optionally the citations that will prove it. Overwrites what stood under the name."""
+        cites = (proof,) if isinstance(proof, str) else tuple(proof)
+        if redact(" ".join(cites)).findings:
+            raise Refused("SECRET_IN_CITATION", "the proof holds what looks like a secret; cite by lines or by key instead")
+        return self._put(State(self._stored(scope), name, value, Phase.PLANNED, self._clock(), (), cites))
+
+    def done(self, name: str, value: str, *, scope: Scope, proof: str | Sequence[str]) -> State:
+        """Note what happened, with proof that is read and hashed now. Raises Refused without proof, and what `learn` raises for a citation."""
+        cites = (proof,) if isinstance(proof, str) else tuple(proof)
+        if not cites:
+            raise Refused(
+                "NO_PROOF", f"nothing proves {name!r}; cite what shows it, for instance proof='report.json#key=passed', or use plan"
+            )
+        reader = Reader(self._sources)
+        if any(redact(cite).findings or redact(find(cite, reader).text).findings for cite in cites):
+            raise Refused("SECRET_IN_CITATION", "the proof, or what it cites, holds what looks like a secret; cite a narrower part")
+        evidence = tuple(observe(cite, reader, self._clock()) for cite in cites)
+        return self._put(State(self._stored(scope), name, value, Phase.DONE, self._clock(), evidence))
+
+    def get(self, name: str, *, scope: Scope) -> State | None:
+        """Return the state of exactly this name in exactly this scope, or None. Looks nothing up by likeness."""
+        require(self._principal, "read")
+        with self._db.read() as tx:
+            return states.get(tx, self._principal.tenant, self._stored(scope), name)
+
+    def reconcile(self, *, scope: Scope) -> list[Reconciled]:
+        """Read every proof of a scope again, and put a DONE step whose proof no longer holds back to PLANNED, on the record."""
+        require(self._principal, "read", "write")
+        stored, reader = self._stored(scope), Reader(self._sources)
+        with self._db.read() as tx:
+            before = states.listed(tx, self._principal.tenant, stored)
+        results = [_judged(state, reader, self._clock()) for state in before]
+        for state, result in zip(before, results, strict=True):
+            if result.state.phase is not state.phase:
+                self._demote(state, result.state)
+        return results
+
+    def _demote(self, before: State, after: State) -> None:
+        with self._db.write() as tx:
+            if states.get(tx, self._principal.tenant, before.scope, before.name) == before:  # nobody wrote it meanwhile
+                states.put(tx, self._principal.tenant, after)
+                self._log(tx, after, "PROOF_LOST")
+
+    def _put(self, state: State) -> State:
+        require(self._principal, "write")
+        check_key(state.name)
+        if not isinstance(state.value, str):
+            raise Refused("BAD_VALUE", f"the value is of type {type(state.value).__name__}; pass text")
+        state = replace(state, value=redact(state.value).text)
+        with self._db.write() as tx:
+            states.put(tx, self._principal.tenant, state)
+            self._log(tx, state, state.phase)
+        return state
+
+    def _log(self, tx: SqliteUtils, state: State, reason: str) -> None:
+        store.log(tx, "STATE", reason, principal=self._principal, scope=state.scope, key=state.name, revision=0, now=self._clock())
+
+    def _stored(self, scope: Scope) -> str:
+        return require_scope(scope).stored(self._principal)
+
+
+def _judged(state: State, reader: Reader, now: datetime) -> Reconciled:
+    if state.phase is Phase.DONE:
+        checks = [check(piece, reader) for piece in state.proof]
+        verdict = worst(checks)
+        why = next(piece.why for piece in checks if piece.verdict is verdict)
+        if verdict.holds:
+            return Reconciled(state, verdict, why, False)
+        lost = replace(state, phase=Phase.PLANNED, proof=(), awaited=tuple(piece.cite for piece in state.proof))
+        return Reconciled(lost, verdict, f"{why}: it counts as planned again", True if verdict is Verdict.MISSING else None)
+    if state.awaited and (seen := _seen(state.awaited, reader, now)):
+        cites = ", ".join(piece.cite for piece in seen)
+        return Reconciled(state, Verdict.UNVERSIONED, f"what would prove it is there ({cites}): it may have happened, so look first", None)
+    return Reconciled(state, None, "nothing proves it: it was planned", True)
+
+
+def _seen(cites: Sequence[str], reader: Reader, now: datetime) -> list[Evidence]:
+    try:
+        return [observe(cite, reader, now) for cite in cites]
+    except MemkitError:
+        return []

@@ -29,7 +29,7 @@ from memkit.record.model import Candidate, Check, Event, Evidence, Kind, Memory,
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sources import Folder, Sources, Texts
 from memkit.write import proposals
-from memkit.write.commit import Place, check_key, check_moments, commit
+from memkit.write.commit import Place, check_key, check_moments, commit, rescope
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
@@ -147,6 +147,11 @@ class Kit:
         evidence = self._observe(cite, Reader(self.sources))
         candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.INFERRED, _confidence(confidence), "model", evidence)
         return proposals.propose(self.db, candidate, self._place(scope), flags=_flags(content), now=self._now())
+
+    def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
+        """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
+        require(self.principal, "write")
+        return rescope(self.db, key, self._place(scope), self._place(to), expected=expected, now=self._now())
 
     def inbox(self, *, scope: Scope, status: str = ProposalStatus.PENDING) -> list[Proposal]:
         """Return the proposals of the scopes visible here that have a status, oldest first."""

@@ -84,7 +84,7 @@ def test_state_is_redacted_and_checked() -> None:
     token = "gh" + "p_" + "a1B2" * 9
     with memkit.open() as kit:
         state = kit.state.plan("login", f"use {token}", scope=SHOP)
-        assert token not in state.value and "login" == state.name
+        assert token not in state.value and state.name == "login"
         with pytest.raises(memkit.Refused):
             kit.state.plan(token, "x", scope=SHOP)
         with pytest.raises(memkit.Refused):

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlite_utils import Database as SqliteUtils
 
@@ -115,9 +116,7 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
 def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     """Find every row that holds content of a key in a scope, and every proposal of the scope that says the same. Raises NotFound."""
     where = {"tenant": place.principal.tenant, "scope": place.scope, "key": key}
-    revisions = store.select(
-        tx, "select seq, content from revision where tenant = :tenant and scope = :scope and key = :key order by seq", where
-    )
+    revisions = _revisions(tx, place.principal.tenant, place.scope, key)
     proposals = store.select(
         tx, "select id, key, content from proposal where tenant = :tenant and scope = :scope and content is not null", where
     )
@@ -137,6 +136,13 @@ def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     rows["evidence"] = [row["id"] for row in evidence]
     values = list(dict.fromkeys([*(row["content"] for row in mine if row["key"] == key), *values]))
     return Traces(rows, values, list(dict.fromkeys(row["quote"] for row in evidence)))
+
+
+def _revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[dict[str, Any]]:
+    """Return seq and content of every revision of a key, here and in the scopes it was moved out of, up to where it left them."""
+    query = "select seq, content from revision where tenant = :tenant and scope = :scope and key = :key and revision <= :last order by seq"
+    places = [(scope, 2**62), *store.former_scopes(tx, tenant, scope, key)]
+    return [row for place, last in places for row in store.select(tx, query, {"tenant": tenant, "scope": place, "key": key, "last": last})]
 
 
 def restore_right(db: Database, key: str, place: Place, *, now: datetime) -> int:

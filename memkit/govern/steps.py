@@ -50,7 +50,7 @@ class Steps:
         return self._put(State(self._stored(scope), name, value, Phase.PLANNED, self._clock(), (), cites))
 
     def done(self, name: str, value: str, *, scope: Scope, proof: str | Sequence[str]) -> State:
-        """Note what happened, with proof that is read and hashed now. Raises Refused without proof, and what `learn` raises for a citation."""
+        """Note what happened, with proof that is read and hashed now. Raises Refused without proof, and what `learn` raises for one."""
         cites = (proof,) if isinstance(proof, str) else tuple(proof)
         if not cites:
             raise Refused(

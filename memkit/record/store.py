@@ -15,7 +15,7 @@ from typing import Any
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.errors import Conflict
-from memkit.record.model import Candidate, Event, Evidence, Kind, Memory, Op, Status, Trust
+from memkit.record.model import Candidate, Event, Evidence, Kind, Memory, Op, Status, Times, Trust
 from memkit.record.scope import Principal
 
 _MEMORY = """
@@ -26,7 +26,7 @@ APPEND = f"""
 insert into revision (tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at,
                       last_verified_at, valid_from, valid_to, review_at, expires_at)
 select :tenant, :scope, :key, coalesce(newest.revision, 0) + 1, :op, :content, :kind, :trust, :confidence, :source_type, :actor,
-       case when coalesce(newest.op, 'DELETE') = 'DELETE' then :now else newest.created_at end, :now,
+       case when coalesce(newest.op, 'DELETE') = 'DELETE' then coalesce(:created_at, :now) else newest.created_at end, :now,
        :last_verified_at, :valid_from, :valid_to, :review_at, :expires_at
 from (select 1) left join (
     select revision, op, created_at from revision
@@ -77,14 +77,26 @@ def memory_id(tenant: str, scope: str, key: str) -> str:
     return "m-" + hashlib.sha256(json.dumps([tenant, scope, key]).encode()).hexdigest()[:16]
 
 
-def append(tx: SqliteUtils, op: Op, candidate: Candidate, *, tenant: str, scope: str, expected: int, actor: str, now: datetime) -> Memory:
+def append(
+    tx: SqliteUtils,
+    op: Op,
+    candidate: Candidate,
+    *,
+    tenant: str,
+    scope: str,
+    expected: int,
+    actor: str,
+    now: datetime,
+    created_at: datetime | None = None,
+) -> Memory:
     """Append one revision with its evidence, in one statement each, and return it as it was written.
 
-    Raises Conflict where the current revision is not `expected` (0: no current value; ANY: whatever it is). Numbers never restart.
+    Raises Conflict where the current revision is not `expected` (0: no current value; ANY: whatever it is). Numbers never restart. A first
+    revision was created at `created_at`, by default now; a later one keeps the time of the first.
     """
     verified = stamp(now) if candidate.evidence else None
     row = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
-    row |= {"now": stamp(now), "last_verified_at": verified}
+    row |= {"now": stamp(now), "created_at": stamp(created_at), "last_verified_at": verified}
     written = select(tx, APPEND, row)
     if not written:
         current = current_memory(tx, tenant, scope, candidate.key)
@@ -185,6 +197,22 @@ def events(tx: SqliteUtils, tenant: str, *, after: int = 0, scopes: Sequence[str
     return [Event(**{**row, "at": moment(row["at"])}) for row in select(tx, query, where)]
 
 
+def former_scopes(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[tuple[str, int]]:
+    """Return (scope, last revision) of every scope a key was moved out of on its way to this one, found in the log."""
+    found: list[tuple[str, int]] = []
+    waiting, seen = [scope], {scope}
+    query = """
+        select scope, revision from event
+        where tenant = :tenant and key = :key and op = 'DELETE' and reason = 'RESCOPED' and detail = :scope order by seq"""
+    while waiting:
+        rows = select(tx, query, {"tenant": tenant, "key": key, "scope": waiting.pop()})
+        found += [(row["scope"], row["revision"]) for row in rows]
+        fresh = {row["scope"] for row in rows} - seen
+        waiting += sorted(fresh)
+        seen |= fresh
+    return found
+
+
 def changes(tx: SqliteUtils, tenant: str, after: int) -> list[tuple[int, str, str]]:
     """Return (seq, scope, key) of every event of a tenant after a sequence number: what a derived copy must look at again."""
     query = "select seq, scope, key from event where seq > :after and tenant = :tenant order by seq"
@@ -218,6 +246,13 @@ def terms_of(candidate: Candidate) -> dict[str, object]:
         "review_at": stamp(candidate.times.review_at),
         "expires_at": stamp(candidate.times.expires_at),
     }
+
+
+def as_candidate(memory: Memory) -> Candidate:
+    """Return what was once proposed to the record to make this memory."""
+    times = Times(memory.valid_from, memory.valid_to, memory.review_at, memory.expires_at)
+    kept = (memory.key, memory.content, memory.kind, memory.trust, memory.confidence, memory.source)
+    return Candidate(*kept, memory.evidence, times)
 
 
 def select(tx: SqliteUtils, query: str, where: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import Refused, shown
+from memkit.errors import NotFound, Refused, shown
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import ANY, Candidate, Decision, Memory, Op, Outcome
@@ -63,6 +63,54 @@ def commit_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Pl
     revision = memory.revision if memory else 0
     store.log(tx, decision.op, decision.reason, principal=place.principal, scope=place.scope, key=key, revision=revision, now=now)
     return Outcome(decision.op, decision.reason, decision.why, None if decision.op is Op.DELETE else memory)
+
+
+def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, now: datetime) -> Outcome:
+    """Retire a key in one scope and add it, as it is, in another: one transaction, linked in the log.
+
+    Content, trust, evidence and the time of creation go along. Raises NotFound where there is nothing to move, Refused for the scope it
+    is in already, and Conflict where it is not at `expected` or the other scope has a current value; then nothing was written.
+    """
+    check_expected(expected)
+    tenant, actor = place.principal.tenant, place.principal.actor
+    if place.scope == to.scope:
+        raise Refused("SAME_SCOPE", f"{key!r} is in {to.scope} already; name another scope")
+    with db.write() as tx:
+        memory = store.current_memory(tx, tenant, place.scope, key)
+        if memory is None:
+            raise NotFound(f"there is no current value under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
+        moved = store.as_candidate(memory)
+        decision, _ = judge(tx, db, moved, to)
+        if decision.reason == "TOMBSTONED":
+            return Outcome(decision.op, decision.reason, decision.why, memory)
+        gone = store.append(
+            tx,
+            Op.DELETE,
+            replace(moved, content=None, evidence=()),
+            tenant=tenant,
+            scope=place.scope,
+            expected=expected,
+            actor=actor,
+            now=now,
+        )
+        here = store.append(
+            tx, Op.ADD, moved, tenant=tenant, scope=to.scope, expected=0, actor=actor, now=now, created_at=memory.created_at
+        )
+        store.log(
+            tx,
+            Op.DELETE,
+            "RESCOPED",
+            principal=place.principal,
+            scope=place.scope,
+            key=key,
+            revision=gone.revision,
+            now=now,
+            detail=to.scope,
+        )
+        store.log(
+            tx, Op.ADD, "RESCOPED", principal=place.principal, scope=to.scope, key=key, revision=here.revision, now=now, detail=place.scope
+        )
+    return Outcome(Op.UPDATE, "RESCOPED", f"it applies in {to.scope} now, and no longer in {place.scope}", here)
 
 
 def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place) -> tuple[Decision, Memory | None]:

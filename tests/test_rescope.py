@@ -1,0 +1,64 @@
+"""kit.rescope: where a memory applies can change, in one linked transaction, and forgetting follows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import memkit
+
+SHOP, PROD, TEST = (memkit.Scope(workspace="shop", **({"env": env} if env else {})) for env in (None, "prod", "test"))
+
+
+def test_it_leaves_one_scope_and_arrives_in_the_other_as_it_was() -> None:
+    with memkit.open(sources={"prod.cfg": "timeout=30"}) as kit:
+        before = kit.learn("timeout", "timeout=30", scope=SHOP, cite="prod.cfg#key=timeout").memory
+        after = kit.rescope("timeout", scope=SHOP, to=PROD, expected=1).memory
+        assert before is not None and after is not None
+        assert (after.content, after.trust, after.evidence, after.created_at) == (
+            "timeout=30",
+            "VERIFIED",
+            before.evidence,
+            before.created_at,
+        )
+        assert kit.current("timeout", scope=SHOP) is None and kit.recall("timeout", scope=TEST, budget=50).hits == ()
+        assert [hit.memory.id for hit in kit.recall("timeout", scope=PROD, budget=50).hits] == [after.id]
+        assert [(e.op, e.reason, e.scope, e.detail) for e in kit.events(scope=PROD)][1:] == [
+            ("DELETE", "RESCOPED", "workspace=shop", "env=prod&workspace=shop"),
+            ("ADD", "RESCOPED", "env=prod&workspace=shop", "workspace=shop"),
+        ]
+
+
+def test_what_cannot_move_stays_and_nothing_is_half_done() -> None:
+    with memkit.open() as kit:
+        kit.remember("k", "one value", scope=SHOP)
+        kit.remember("k", "another", scope=PROD)
+        with pytest.raises(memkit.Conflict):
+            kit.rescope("k", scope=SHOP, to=PROD, expected=1)
+        with pytest.raises(memkit.Conflict):
+            kit.rescope("k", scope=SHOP, to=TEST, expected=2)
+        with pytest.raises(memkit.NotFound):
+            kit.rescope("no", scope=SHOP, to=TEST, expected=1)
+        with pytest.raises(memkit.Refused, match="already"):
+            kit.rescope("k", scope=SHOP, to=SHOP, expected=1)
+        kit.remember("k", "a forgotten value", scope=TEST)
+        kit.forget("k", scope=TEST, expected=1, reason="asked")
+        kit.remember("k", "a forgotten value", scope=SHOP, expected=1)
+        assert kit.rescope("k", scope=SHOP, to=TEST, expected=2).reason == "TOMBSTONED"
+        values = {scope: memory.content for scope in (SHOP, PROD, TEST) if (memory := kit.current("k", scope=scope))}
+        assert values == {SHOP: "a forgotten value", PROD: "another"}
+
+
+def test_forgetting_follows_it_back_through_every_scope_it_came_from(tmp_path: Path) -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open(tmp_path / "memory.db") as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        kit.rescope("ferry", scope=SHOP, to=PROD, expected=1)
+        kit.rescope("ferry", scope=PROD, to=TEST, expected=1)
+        kit.remember("ferry", "another ferry, from another harbour", scope=SHOP)
+        assert kit.admin.sweep(words)["memory.db"] == 3
+        receipt = kit.forget("ferry", scope=TEST, expected=1, reason="asked")
+        assert receipt.verified and kit.admin.sweep(words)["memory.db"] == 0
+        sibling = kit.current("ferry", scope=SHOP)
+        assert sibling is not None and sibling.content == "another ferry, from another harbour"

@@ -132,7 +132,7 @@ def test_a_check_says_what_it_found() -> None:
         Verdict.CHANGED,
         "60",
         "30",
-        "prod.cfg#key=timeout is not what it was",
+        "prod.cfg#key=timeout is not what it was: '30' became '60'",
     )
     gone = recheck("prod.cfg#key=timeout", "timeout=30", None)
     assert (gone.verdict, gone.found, gone.why) == (Verdict.MISSING, None, "prod.cfg is not there any more")

@@ -74,7 +74,8 @@ class Receipt:
 
     def __repr__(self) -> str:
         result = "verified" if self.verified else f"NOT verified, {self.residue} left"
-        lines = [f"Receipt({self.key} in {self.scope}: forgotten as revision {self.revision}, {result})"]
+        done = f"forgotten as revision {self.revision}" if any(copy.before for copy in self.copies) else "nothing was left to forget"
+        lines = [f"Receipt({self.key} in {self.scope}: {done}, {result})"]
         return "\n    ".join([*lines, *(f"{copy.place}: {copy.before} -> {copy.after}" for copy in self.copies)])
 
 

@@ -162,7 +162,7 @@ def _judged(evidence: Evidence, reader: Reader) -> Judgement:
         return _elsewhere(evidence, locator, reader, (error.verdict, error.why, error.now))
     if found.digest == evidence.digest:
         return Verdict.VALID, f"{_named(locator)} is as it was", found.text
-    return _elsewhere(evidence, locator, reader, (Verdict.CHANGED, f"{_named(locator)} is not what it was", found.text))
+    return _elsewhere(evidence, locator, reader, (Verdict.CHANGED, f"{_named(locator)} is not what it was{_values(evidence.quote, found.text)}", found.text))
 
 
 def _elsewhere(evidence: Evidence, locator: Locator, reader: Reader, here: Judgement) -> Judgement:
@@ -188,3 +188,8 @@ def _hint(evidence: Evidence, reader: Reader) -> str:
 def _named(locator: Locator) -> str:
     """Name a part in a sentence without repeating any content."""
     return f"the passage quoted from {locator.source}" if locator.kind == "quote" else str(locator)
+
+
+def _values(was: str, now: str) -> str:
+    """Return the two values for the end of a sentence where they are short."""
+    return f": {was!r} became {now!r}" if max(len(was), len(now)) <= 40 and "\n" not in was + now else ""

@@ -1,1 +1,5 @@
 """Views over memkit: the only place that imports ipywidgets."""
+
+from memkit.widgets.desk import SourceDesk
+
+__all__ = ["SourceDesk"]

@@ -137,7 +137,7 @@ def _skipped(item: Skipped, paint: Paint) -> str:
     return _row((esc(item.memory.key), esc(item.reason), esc(item.why)), paint)
 
 
-CELL = "padding:2px 8px;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
+CELL = "padding:2px 8px;text-align:left;vertical-align:top;overflow-wrap:break-word;"
 
 
 def _row(cells: Sequence[str], paint: Paint) -> str:

@@ -38,23 +38,34 @@ def _withdraw(current: Memory | None) -> Decision:
 
 def _same_value(candidate: Candidate, current: Memory) -> Decision:
     if candidate.trust.rank > current.trust.rank:
-        return Decision(Op.UPDATE, "TRUST_RAISED", f"the same value, now {candidate.trust} instead of {current.trust}")
+        return Decision(Op.UPDATE, "TRUST_RAISED", f"revision {current.revision} says the same, and now it is {candidate.trust}")
     if candidate.trust is current.trust is Trust.VERIFIED and _digests(candidate) != _digests(current):
-        return Decision(Op.UPDATE, "EVIDENCE_RENEWED", "the same value, resting on evidence that was read now")
+        return Decision(Op.UPDATE, "EVIDENCE_RENEWED", f"revision {current.revision} says the same, and now it rests on what was just read")
     return Decision(Op.NOOP, "ALREADY_KNOWN", f"the current value, revision {current.revision}, says this already")
 
 
+_REPLACES = {
+    Trust.STATED: ("CORRECTED", "a person corrected"),
+    Trust.VERIFIED: ("SOURCE_CHANGED", "what the source says now replaces"),
+    Trust.INFERRED: ("INFERENCE_REVISED", "another inference replaces"),
+}
+
+
 def _other_value(candidate: Candidate, current: Memory) -> Decision:
-    if candidate.trust.rank >= current.trust.rank:
-        reason = {Trust.STATED: "CORRECTED", Trust.VERIFIED: "SOURCE_CHANGED", Trust.INFERRED: "INFERENCE_REVISED"}[candidate.trust]
-        if candidate.trust is not current.trust:
-            reason = "HIGHER_TRUST"
-        return Decision(Op.UPDATE, reason, f"a {candidate.trust} value replaces a {current.trust} one")
+    if candidate.trust is current.trust:
+        reason, does = _REPLACES[candidate.trust]
+        return Decision(Op.UPDATE, reason, f"{does} revision {current.revision}")
+    if candidate.trust.rank > current.trust.rank:
+        return Decision(
+            Op.UPDATE, "HIGHER_TRUST", f"it is {candidate.trust} and replaces revision {current.revision}, which is {current.trust}"
+        )
     if candidate.trust is Trust.VERIFIED:
         return Decision(
             Op.NOOP, "NEEDS_CONFIRMATION", "a source contradicts what a person stated; ask the person, who may correct it with remember"
         )
-    return Decision(Op.NOOP, "LOWER_TRUST", f"an {candidate.trust} value cannot replace a {current.trust} one")
+    return Decision(
+        Op.NOOP, "LOWER_TRUST", f"it is {candidate.trust} and cannot replace revision {current.revision}, which is {current.trust}"
+    )
 
 
 def _digests(holder: Candidate | Memory) -> set[tuple[str, str]]:

@@ -162,7 +162,12 @@ def _judged(evidence: Evidence, reader: Reader) -> Judgement:
         return _elsewhere(evidence, locator, reader, (error.verdict, error.why, error.now))
     if found.digest == evidence.digest:
         return Verdict.VALID, f"{_named(locator)} is as it was", found.text
-    return _elsewhere(evidence, locator, reader, (Verdict.CHANGED, f"{_named(locator)} is not what it was{_values(evidence.quote, found.text)}", found.text))
+    return _elsewhere(
+        evidence,
+        locator,
+        reader,
+        (Verdict.CHANGED, f"{_named(locator)} is not what it was{_values(evidence.quote, found.text)}", found.text),
+    )
 
 
 def _elsewhere(evidence: Evidence, locator: Locator, reader: Reader, here: Judgement) -> Judgement:

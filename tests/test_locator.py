@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memkit.errors import BadLocator
-from memkit.record.locator import LONGEST, Locator, key_parts, key_value, line_range, quote_value, quoted_text
+from memkit.record.locator import LONGEST, Locator, key_parts, key_value, line_range, quote_parts, quote_value
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("%#25"), min_size=1, max_size=20)
 PARTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from('."#%\\0'), max_size=8), min_size=1, max_size=4)
@@ -57,7 +57,7 @@ def test_key_parts_round_trip(parts: list[str]) -> None:
 
 @given(WORDS)
 def test_quoted_words_round_trip_with_newlines_as_one_kind(words: str) -> None:
-    assert quoted_text(quote_value(words)) == words.replace("\r\n", "\n").replace("\r", "\n")
+    assert quote_parts(quote_value(words))[0] == words.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @given(
@@ -79,9 +79,9 @@ def test_any_text_is_a_locator_or_a_bad_one(cite: str) -> None:
     [
         ("", "names no source", "prod.cfg#key=timeout"),
         ("#key=a", "names no source", "prod.cfg#key=timeout"),
-        ("a#", "says ''", "one of lines=, key=, quote="),
-        ("a#lines", "says 'lines'", "one of lines=, key=, quote="),
-        ("a#def=f", "says 'def'", "one of lines=, key=, quote="),
+        ("a#", "says ''", "one of lines=, key=, def=, section=, quote="),
+        ("a#lines", "says 'lines'", "one of lines=, key=, def=, section=, quote="),
+        ("a#page=f", "says 'page'", "one of lines=, key=, def=, section=, quote="),
         ("notes#1.txt", "says '1.txt'", "%23"),
         ("50%.txt", "'%' at position 2", "%25"),
         ("a%20b", "'%' at position 1", "%25"),

@@ -26,7 +26,13 @@ from memkit.lab.sandbox import PACKAGE, data_folder, notebooks_folder
 OLDEST_PYTHON = (3, 11)
 OLDEST_SQLITE = (3, 37, 0)  # strict tables
 EXTRAS = ("", "course")  # what lessons need; the tests' own needs are not checked
-IMPORT_NAMES = {"python-dotenv": "dotenv", "scikit-learn": "sklearn", "sqlite-utils": "sqlite_utils"}
+IMPORT_NAMES = {
+    "markdown-it-py": "markdown_it",
+    "python-dotenv": "dotenv",
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+    "sqlite-utils": "sqlite_utils",
+}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 

@@ -1,7 +1,7 @@
-"""Read TOML, JSON, INI and .env as one tree of values, so that a key path means the same in all of them.
+"""Read TOML, JSON, INI, YAML and .env as one tree of values, so that a key path means the same in all of them.
 
-Every parser is the standard library's or python-dotenv's. A key that stands twice has no one value: JSON and .env then hold `TWICE`
-there; TOML and INI refuse the file, as their readers do. What cannot be parsed is Unreadable with the line and never with the text.
+Every parser is the standard library's, PyYAML's or python-dotenv's. A key that stands twice has no one value: JSON, YAML and .env then
+hold `TWICE` there; TOML and INI refuse the file, as their readers do. What cannot be parsed is Unreadable with the line, never with the text.
 Left out: interpolation (`%(x)s`, `${x}`), includes, and everything a program adds to what its file says.
 """
 
@@ -16,8 +16,10 @@ from collections.abc import Callable
 from datetime import date, datetime, time
 from decimal import Decimal
 
+import yaml
 from dotenv.parser import parse_stream
 
+from memkit.record import yamltree
 from memkit.record.sources import Unreadable
 
 TOP = "\0"  # subtle: no text holds NUL, so no file can name this section
@@ -26,7 +28,14 @@ MOST_STEPS = 5_000_000  # of work that is not linear in the text, above which it
 
 _BLANKS = re.compile(r"(?<=\S)[^\S\n]{8,}")
 _LINE = re.compile(r"line:?\s+(\d+)")
-_FAULTS = (ValueError, RecursionError, ArithmeticError, AttributeError, configparser.Error)  # AttributeError: configparser, gh-105763
+_FAULTS = (
+    ValueError,
+    RecursionError,
+    ArithmeticError,
+    AttributeError,
+    configparser.Error,
+    yaml.YAMLError,
+)  # AttributeError: configparser, gh-105763
 
 
 class Twice:
@@ -37,7 +46,7 @@ TWICE = Twice()
 
 
 def format_of(name: str) -> str | None:
-    """Return "toml", "json", "ini" or "env" by the file's name, or None.
+    """Return "toml", "json", "ini", "yaml" or "env" by the file's name, or None.
 
     >>> format_of("conf/prod.cfg"), format_of(".env.local"), format_of("README.md")
     ('ini', 'env', None)
@@ -46,7 +55,7 @@ def format_of(name: str) -> str | None:
     if last == ".env" or last.startswith(".env.") or last.endswith(".env"):
         return "env"
     ending = last.rpartition(".")[2]
-    return {"toml": "toml", "json": "json", "cfg": "ini", "ini": "ini", "conf": "ini"}.get(ending)
+    return {"toml": "toml", "json": "json", "cfg": "ini", "ini": "ini", "conf": "ini", "yaml": "yaml", "yml": "yaml"}.get(ending)
 
 
 def parse(kind: str, text: str) -> object:
@@ -118,6 +127,11 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return tree
 
 
+def _yaml(text: str) -> object:
+    _refuse_costly(text, 0 if len(text) <= yamltree.LONGEST else MOST_STEPS + 1)
+    return yamltree.tree(text, TWICE)
+
+
 def _ini(text: str) -> object:
     _refuse_costly(text, _steps(text))
     parser = configparser.RawConfigParser(strict=True, allow_no_value=True, default_section=TOP * 2)
@@ -149,4 +163,4 @@ def _steps(text: str) -> int:
     return 100 * text.count("\n") + sum((run.end() - run.start()) ** 2 for run in _BLANKS.finditer(text))
 
 
-_PARSERS: dict[str, Callable[[str], object]] = {"toml": _toml, "json": _json, "ini": _ini, "env": _env}
+_PARSERS: dict[str, Callable[[str], object]] = {"toml": _toml, "json": _json, "ini": _ini, "yaml": _yaml, "env": _env}

@@ -5,6 +5,8 @@ The digest of a part is the plain SHA-256, in hex, of these bytes, so any tool c
     whole file   the raw bytes of the file                                          sha256sum prod.cfg
     lines=       those lines as UTF-8, each followed by a newline                   sed -n 2,5p prod.cfg | sha256sum
     key=         the parsed value as canonical JSON, in UTF-8 (`formats.canonical`)
+    def=         the syntax tree as canonical JSON (`python.canonical`)
+    section=     its lines as UTF-8 without blanks at the end, and a newline
     quote=       the quoted words as UTF-8
 
 Text is decoded by its byte order mark and its line endings become `\\n` first, so all but the whole file survive a change of either.
@@ -13,17 +15,24 @@ Everything here is pure. Left out: reading sources, and what a changed digest me
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar, cast
 
 from memkit.errors import BadLocator
-from memkit.record import formats
-from memkit.record.locator import Locator, key_parts, line_range, quoted_text
+from memkit.record import formats, python
+from memkit.record.locator import Locator, key_parts, line_range, numbered, quote_parts
 from memkit.record.model import Verdict
+from memkit.record.quotes import folded, quoted_places
+from memkit.record.sections import sections
 from memkit.record.sources import Unreadable, decode
-from memkit.record.tokens import whole_places
+
+PYTHON, MARKDOWN = (".py", ".pyi"), (".md", ".markdown", ".mdown", ".mkd")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,7 @@ class Reading:
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name, self.data = name, data
+        self._made: dict[Callable[[str], object], object] = {}
 
     @cached_property
     def version(self) -> str:
@@ -68,17 +78,23 @@ class Reading:
 
     @property
     def tree(self) -> object:
-        """Return the parsed values; raises Unreadable, and remembers that too."""
-        if isinstance(self._tree, Unreadable):
-            raise self._tree.with_traceback(None)
-        return self._tree
+        """Return the values of a file with keys; raises Unreadable."""
+        return self.parsed(self._tree)
 
-    @cached_property
-    def _tree(self) -> object:
-        try:
-            return formats.parse(formats.format_of(self.name) or "", self.text)
-        except Unreadable as error:
-            return error
+    def parsed(self, parse: Callable[[str], T]) -> T:
+        """Return what `parse` makes of the text, made once; raises Unreadable, and remembers that too."""
+        if parse not in self._made:
+            try:
+                self._made[parse] = parse(self.text)
+            except Unreadable as error:
+                self._made[parse] = error
+        made = self._made[parse]
+        if isinstance(made, Unreadable):
+            raise made.with_traceback(None)
+        return cast(T, made)
+
+    def _tree(self, text: str) -> object:
+        return formats.parse(formats.format_of(self.name) or "", text)
 
 
 def sha256(data: bytes) -> str:
@@ -114,20 +130,56 @@ def _lines(locator: Locator, reading: Reading) -> Found:
 
 
 def _quote(locator: Locator, reading: Reading) -> Found:
-    text = quoted_text(locator.value)
-    places = whole_places(reading.text, text)
+    exact, before, after = quote_parts(locator.value)
+    text = reading.parsed(folded)
+    where = " between the words given" if before or after else ""
+    places = quoted_places(text, folded(exact), before, after)
     if next(places, None) is None:
-        raise NotThere(Verdict.CHANGED, f"the quoted words do not stand in {locator.source} as whole words")
+        raise NotThere(Verdict.CHANGED, f"the quoted words do not stand in {locator.source} as whole words{where}")
     if next(places, None) is not None:
-        raise NotThere(Verdict.AMBIGUOUS, f"the quoted words stand in {locator.source} more than once")
-    return Found(text, sha256(text.encode()))
+        hint = "" if where else " (say which one: add &before= or &after= and a few words of what stands there)"
+        raise NotThere(Verdict.AMBIGUOUS, f"the quoted words stand in {locator.source} more than once{where}", hint=hint)
+    return Found(exact, sha256(exact.encode()))
+
+
+def named_parts(locator: Locator, reading: Reading) -> list[Found]:
+    """Return every part a `def=` or `section=` could mean by its name, in the order of the source."""
+    name, _ = numbered(locator.value)
+    if locator.kind == "def":
+        _require_ending(locator, PYTHON)
+        nodes = reading.parsed(python.definitions).get(name, [])
+        return [_defined(node) for node in nodes]
+    _require_ending(locator, MARKDOWN)
+    texts = [section.text for section in reading.parsed(sections) if section.is_called(name)]
+    return [Found(text, sha256(f"{text}\n".encode()), stateable=False) for text in texts]
+
+
+def _defined(node: ast.stmt) -> Found:
+    text, stateable = python.shown(node)
+    return Found(text, sha256(python.canonical(node).encode()), stateable)
+
+
+def _named(locator: Locator, reading: Reading) -> Found:
+    parts, (name, number) = named_parts(locator, reading), numbered(locator.value)
+    if len(parts) < number:
+        there = f"{len(parts) or 'no'} {'definition' if locator.kind == 'def' else 'section'}{'s' * (len(parts) > 1)}"
+        raise NotThere(Verdict.MISSING, f"{locator.source} has {there} called {name!r}, so {locator.part} names nothing")
+    return parts[number - 1]
+
+
+def _require_ending(locator: Locator, endings: tuple[str, ...]) -> None:
+    if not locator.source.lower().endswith(endings):
+        raise BadLocator(
+            str(locator),
+            f"{locator.source!r} is no source for {locator.kind}=, which reads {', '.join(endings)} files: cite lines= or quote=",
+        )
 
 
 def _key(locator: Locator, reading: Reading) -> Found:
     if formats.format_of(locator.source) is None:
         raise BadLocator(
             str(locator),
-            f"{locator.source!r} has no keys; key= reads .toml, .json, .cfg, .ini, .conf and .env files: cite lines= or quote=",
+            f"{locator.source!r} has no keys; key= reads .toml, .json, .yaml, .yml, .cfg, .ini, .conf and .env files: cite lines= or quote=",
         )
     value = reading.tree
     for part in key_parts(locator.value):
@@ -156,5 +208,12 @@ def _keys_there(value: object) -> str:
     return f" (where the path ends there is a list of {len(value)})" if isinstance(value, list) else ""
 
 
-FIND: dict[str, Callable[[Locator, Reading], Found]] = {"file": _file, "lines": _lines, "key": _key, "quote": _quote}
+FIND: dict[str, Callable[[Locator, Reading], Found]] = {
+    "file": _file,
+    "lines": _lines,
+    "key": _key,
+    "def": _named,
+    "section": _named,
+    "quote": _quote,
+}
 """Kind -> function of (locator, reading) that returns the part or raises NotThere, Unreadable or BadLocator."""

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 MOST_TRIES = 100_000  # occurrences inside longer tokens that are passed over before giving up, so that the time stays linear
 
-_CJK = re.compile("[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af]")
+CJK = "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af]"
+_CJK = re.compile(CJK)
 _NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿两壹贰叁肆伍陆柒捌玖拾佰仟萬億兩")
 _SCALES = frozenset("十百千万亿拾佰仟萬億%‰")
 

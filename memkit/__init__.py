@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memkit.read.recall import TFIDF, Recall, Recipe
     from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
     from memkit.record.scope import Principal, Scope
+    from memkit.record.suggest import suggest
     from memkit.write.redact import redact
     from memkit.write.screen import screen
 
@@ -58,6 +59,7 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "Verdict",
     "redact",
     "screen",
+    "suggest",
 ]
 
 _HOMES = {
@@ -65,6 +67,7 @@ _HOMES = {
     "memkit.read.recall": "Recall Recipe TFIDF",
     "memkit.record.model": "ANY Kind Op ProposalStatus Status Trust Verdict",
     "memkit.record.scope": "Principal Scope",
+    "memkit.record.suggest": "suggest",
     "memkit.write.redact": "redact",
     "memkit.write.screen": "screen",
 }

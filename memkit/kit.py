@@ -209,7 +209,7 @@ class Kit:
         with self.db.read() as tx:
             memories = store.current_memories(tx, self.principal.tenant, self._visible(scope))
         reader, now = self._reader(), self._now()
-        return [check_memory(memory, reader) for memory in memories if not recalling.ended(memory, now)]
+        return [check_memory(memory, reader, search=True) for memory in memories if not recalling.ended(memory, now)]
 
     def affected(self, source: str, *, scope: Scope) -> list[Memory]:
         """Return the memories visible here that cite a source."""

@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from memkit.errors import BadLocator, MemkitError, NotFound, Refused, UnsafePath
-from memkit.record.locate import FIND, Found, NotThere, Reading, locate, sha256
-from memkit.record.locator import Locator, line_range
+from memkit.record import git
+from memkit.record.elsewhere import Judgement, other_files, other_lines, other_number
+from memkit.record.locate import FIND, Found, NotThere, Reading, locate
+from memkit.record.locator import Locator
 from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Verdict
-from memkit.record.sources import SourceMissing, Sources, Unreadable
+from memkit.record.sources import Folder, SourceMissing, Sources, Unreadable
 from memkit.record.tokens import whole_places
 
 __all__ = ["Found", "Reader", "check", "check_memory", "find", "locate", "mentions", "observe", "worst"]
 
 LONGEST_QUOTE = 2000  # characters of located text that are kept or shown
-MOST_COMPARED = 16  # places whose whole text is compared when a long passage is looked for elsewhere
 
 _WORST_FIRST = ("MISSING", "CHANGED", "AMBIGUOUS", "UNREADABLE", "UNVERSIONED", "MOVED", "VALID")
 
@@ -36,6 +37,7 @@ class Reader:
         self._sources = sources
         self.mask = mask  # applied to what is shown of a source that changed, after it was digested: it may hold secrets now
         self._read: dict[str, Reading | Exception] = {}
+        self._names: list[str] | None = None
 
     def reading(self, name: str) -> Reading:
         """Return a source as read the first time; raises UnsafePath, SourceMissing or Unreadable, the same each time."""
@@ -57,6 +59,17 @@ class Reader:
         """Return the text of a source, line endings `\\n`."""
         return self.reading(name).text
 
+    def version(self, name: str) -> str:
+        """Return the SHA-256 of a whole source, and in a git work tree a blank and the commit: `git:<commit>`, or `+dirty` after it."""
+        reading = self.reading(name)
+        commit = git.commit_of(self._sources.root, name, reading.data) if isinstance(self._sources, Folder) else ""
+        return f"{reading.version} {commit}".rstrip()
+
+    def names(self) -> list[str]:
+        """Return the names that may be cited, listed once."""
+        self._names = self._sources.names() if self._names is None else self._names
+        return self._names
+
     def find(self, locator: Locator) -> Found:
         """Return the located part; raises what `reading` raises, BadLocator, and NotThere."""
         return FIND[locator.kind](locator, self.reading(locator.source))
@@ -70,8 +83,7 @@ def observe(cite: str, reader: Reader, now: datetime) -> Evidence:
     """
     locator = Locator.parse(cite)
     found = find(cite, reader)
-    version = reader.reading(locator.source).version
-    return Evidence(locator.source, locator.part, found.digest, found.text[:LONGEST_QUOTE], version, now)
+    return Evidence(locator.source, locator.part, found.digest, found.text[:LONGEST_QUOTE], reader.version(locator.source), now)
 
 
 def find(cite: str, reader: Reader) -> Found:
@@ -89,22 +101,27 @@ def find(cite: str, reader: Reader) -> Found:
         raise BadLocator(cite, f"{error.why}{error.hint}; cite a part that is there exactly once") from None
 
 
-def check(evidence: Evidence, reader: Reader) -> EvidenceCheck:
-    """Read the cited part again and say whether it is still what it was. Never raises for anything a source can do."""
+def check(evidence: Evidence, reader: Reader, *, search: bool = False) -> EvidenceCheck:
+    """Read the cited part again and say whether it is still what it was. Never raises for anything a source can do.
+
+    With `search`, other files are read to say where the content of one that is gone now stands.
+    """
     if not evidence.digest:
         return EvidenceCheck(evidence, Verdict.UNVERSIONED, f"nothing of {evidence.source} was hashed, so nothing can be compared")
     verdict, why, found = _judged(evidence, reader)
+    if search and verdict is Verdict.MISSING and found is None:
+        why += _hint(evidence, reader)
     if found is not None and verdict is not Verdict.VALID:
         found = reader.mask(found[: 16 * LONGEST_QUOTE])  # subtle: more than is shown, so that no secret is cut in two and missed
     return EvidenceCheck(evidence, verdict, reader.mask(why), None if found is None else found[:LONGEST_QUOTE])
 
 
-def check_memory(memory: Memory, reader: Reader) -> Check:
+def check_memory(memory: Memory, reader: Reader, *, search: bool = False) -> Check:
     """Check everything a memory rests on; all of it must hold, so the worst verdict is the memory's.
 
     A memory that cites nothing is UNVERSIONED: there is nothing to hash, and only a review date can question it.
     """
-    checks = tuple(check(piece, reader) for piece in memory.evidence)
+    checks = tuple(check(piece, reader, search=search) for piece in memory.evidence)
     verdict = worst(checks)
     why = next(
         (piece.why for piece in checks if piece.verdict is verdict), "it cites no source: somebody said it, and nothing can be re-read"
@@ -132,7 +149,7 @@ def mentions(content: str, located: Found | str) -> bool:
     return bool(value) and next(whole_places(" ".join(content.split()), value), None) is not None
 
 
-def _judged(evidence: Evidence, reader: Reader) -> tuple[Verdict, str, str | None]:
+def _judged(evidence: Evidence, reader: Reader) -> Judgement:
     name = evidence.source
     try:
         locator = Locator.parse(evidence.cite)
@@ -142,48 +159,32 @@ def _judged(evidence: Evidence, reader: Reader) -> tuple[Verdict, str, str | Non
     except (Unreadable, MemkitError) as error:
         return Verdict.UNREADABLE, f"{name} cannot be compared: {error}", None
     except NotThere as error:
-        return (error.verdict, error.why, error.now) if locator.kind != "lines" else _elsewhere(evidence, locator, reader, error.now)
+        return _elsewhere(evidence, locator, reader, (error.verdict, error.why, error.now))
     if found.digest == evidence.digest:
         return Verdict.VALID, f"{_named(locator)} is as it was", found.text
+    return _elsewhere(evidence, locator, reader, (Verdict.CHANGED, f"{_named(locator)} is not what it was", found.text))
+
+
+def _elsewhere(evidence: Evidence, locator: Locator, reader: Reader, here: Judgement) -> Judgement:
+    """Judge a part that is not, or no longer, where it was."""
+    reading = reader.reading(locator.source)
     if locator.kind == "lines":
-        return _elsewhere(evidence, locator, reader, found.text)
-    return Verdict.CHANGED, f"{_named(locator)} is not what it was", found.text
+        return other_lines(evidence, locator, reading, here[2])
+    if locator.kind in ("def", "section") and "#" in locator.value:
+        return other_number(evidence, locator, reading, here[2]) or here
+    return here
+
+
+def _hint(evidence: Evidence, reader: Reader) -> str:
+    try:
+        reader.reading(evidence.source)
+    except SourceMissing:
+        names = other_files(evidence, reader.names(), reader.reading)
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        return f"; the same stands in {', '.join(names[:3])}{more}" if names else ""
+    return ""
 
 
 def _named(locator: Locator) -> str:
     """Name a part in a sentence without repeating any content."""
     return f"the passage quoted from {locator.source}" if locator.kind == "quote" else str(locator)
-
-
-def _elsewhere(evidence: Evidence, locator: Locator, reader: Reader, now: str | None) -> tuple[Verdict, str, str | None]:
-    """Judge lines that are not, or no longer, where they were."""
-    first, last = line_range(locator.value)
-    places = _places(evidence, reader.reading(locator.source), last - first + 1)
-    if len(places) == 1:
-        return Verdict.MOVED, f"the lines of {evidence.cite} now start at line {places[0]}", evidence.quote
-    if places:
-        return Verdict.AMBIGUOUS, f"the lines of {evidence.cite} have moved, and stand at line {places[0]} and at line {places[1]}", now
-    if now is None:
-        return Verdict.MISSING, f"{locator.source} has fewer lines now, and those of {evidence.cite} stand nowhere in it", None
-    return Verdict.CHANGED, f"{evidence.cite} is not what it was, and the old lines stand nowhere else in the source", now
-
-
-def _places(evidence: Evidence, reading: Reading, count: int) -> list[int]:
-    """Return the first two line numbers where the old lines stand.
-
-    Subtle: of a long passage only its beginning was kept, so places that begin alike are compared by digest, the first few of them.
-    """
-    short = sha256(f"{evidence.quote}\n".encode()) == evidence.digest
-    text, needle = "\n" + "".join(f"{line}\n" for line in reading.lines), f"\n{evidence.quote}" + ("\n" if short else "")
-    places: list[int] = []
-    at, tries = text.find(needle), 0
-    while at >= 0 and len(places) < 2 and tries < MOST_COMPARED:
-        if short or _passage(text, at + 1, count) == evidence.digest:
-            places.append(text.count("\n", 0, at + 1))
-        at, tries = text.find(needle, at + 1), tries + (not short)
-    return places
-
-
-def _passage(text: str, start: int, count: int) -> str:
-    lines = text[start:].split("\n", count)[:count]
-    return sha256("".join(f"{line}\n" for line in lines).encode())

@@ -1,8 +1,8 @@
 """Read TOML, JSON, INI, YAML and .env as one tree of values, so that a key path means the same in all of them.
 
 Every parser is the standard library's, PyYAML's or python-dotenv's. A key that stands twice has no one value: JSON, YAML and .env then
-hold `TWICE` there; TOML and INI refuse the file, as their readers do. What cannot be parsed is Unreadable with the line, never with the text.
-Left out: interpolation (`%(x)s`, `${x}`), includes, and everything a program adds to what its file says.
+hold `TWICE` there; TOML and INI refuse the file, as their readers do. What cannot be parsed is Unreadable with the line, never with the
+text. Left out: interpolation (`%(x)s`, `${x}`), includes, and everything a program adds to what its file says.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def _require_ending(locator: Locator, endings: tuple[str, ...]) -> None:
     if not locator.source.lower().endswith(endings):
         raise BadLocator(
             str(locator),
-            f"{locator.source!r} is no source for {locator.kind}=, which reads {', '.join(endings)} files: cite lines= or quote=",
+            f"{locator.source!r} is not for {locator.kind}=, which reads {', '.join(endings)} files: cite lines= or quote=",
         )
 
 
@@ -179,7 +179,7 @@ def _key(locator: Locator, reading: Reading) -> Found:
     if formats.format_of(locator.source) is None:
         raise BadLocator(
             str(locator),
-            f"{locator.source!r} has no keys; key= reads .toml, .json, .yaml, .yml, .cfg, .ini, .conf and .env files: cite lines= or quote=",
+            f"{locator.source!r} has no keys; key= reads .toml, .json, .yaml, .yml, .cfg, .ini, .conf and .env: cite lines= or quote=",
         )
     value = reading.tree
     for part in key_parts(locator.value):

@@ -10,8 +10,8 @@
     notes.md#quote=30&before=test waits&after=seconds       the one of several that stands between these words
 
 In the name, and in a heading, `%` is written `%25` and `#` is `%23`. The string form is canonical: equal locators have equal strings, and
-every part of a key that is not letters, digits, `_` or `-` comes out quoted. A new kind is one function in `SYNTAX` here and one in `FIND` of `locate.py`.
-Left out: reading sources, and whether a name is safe.
+every part of a key that is not letters, digits, `_` or `-` comes out quoted. A new kind is one function in `SYNTAX` here and one in
+`FIND` of `locate.py`. Left out: reading sources, and whether a name is safe.
 """
 
 from __future__ import annotations

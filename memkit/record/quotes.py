@@ -1,7 +1,8 @@
 """Find quoted words in a text that has been wrapped anew or moved, by a W3C TextQuoteSelector: the exact words, before them, after them.
 
 Blanks of any length and kind are one blank, and a line break beside a Chinese, Japanese or Korean character is none. The words must stand
-as whole tokens, with all of the context given: where `30` stood twice and one became 60, what is left is not evidence for the other. Left out: words that were changed a little.
+as whole tokens, with all of the context given: where `30` stood twice and one became 60, what is left is not evidence for the other. Left
+out: words that were changed a little.
 """
 
 from __future__ import annotations

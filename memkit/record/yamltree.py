@@ -1,8 +1,9 @@
 """Read YAML as the same tree of values as the other formats, from its nodes: no object is ever made, whatever a tag says.
 
 A key is its text as written (`on`, `8080`), a value what a safe YAML 1.1 reader makes of it. A key that stands twice holds TWICE. `<<`
-merges, aliases stand for what they name. A value with a tag of its own is `{tag: value}`, as in `key=Url."!Sub"`. One document is the tree
-itself; of several the tree is the list, so `key=0.kind` names the first. Left out: keys that are not scalars, cycles, and expansions out of proportion.
+merges, aliases stand for what they name. A value with a tag of its own is `{tag: value}`, as in `key=Url."!Sub"`. One document is the
+tree itself; of several the tree is the list, so `key=0.kind` names the first. Left out: keys that are not scalars, cycles, and expansions
+out of proportion.
 """
 
 from __future__ import annotations

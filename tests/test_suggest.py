@@ -51,7 +51,7 @@ def first(source: str, text: str, start: int | None = None) -> list[str]:
         ("shop.py", "X = 1", "def=X"),
         ("shop.py", "    def f(self): return 1", "quote=def f(self): return 1"),
         ("guide.md", "two", "quote=two"),
-        ("guide.md", "30", "quote=30&before=prod a call waits"),
+        ("guide.md", "30", "quote=30&before=In prod a call waits"),
         ("notes.txt", "30秒", "quote=30秒&before=支付的超时是"),
     ],
 )
@@ -76,7 +76,7 @@ def test_everything_wider_follows(source: str, text: str, covering: list[str]) -
 
 def test_start_says_which_of_several_is_meant() -> None:
     at = TEXTS["guide.md"].rindex("30")
-    assert first("guide.md", "30", at)[0] == "quote=30&before=test a call waits"
+    assert first("guide.md", "30", at)[0] == "quote=30&before=In test a call waits"
 
 
 @pytest.mark.parametrize(("text", "start"), [("31", None), ("", None), ("  ", None), ("30", 0)])

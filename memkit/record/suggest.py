@@ -46,7 +46,8 @@ def suggest(source: str, text: str, *, sources: Sources, start: int | None = Non
         locator = Locator(source, kind, value)
         try:
             found = FIND[kind](locator, reading)
-            sizes.setdefault(str(locator), min(len(found.text), len(text)) if found.stateable else len(found.text))
+            whole = found.stateable and kind in ("key", "def")  # one value: nothing narrower means anything
+            sizes.setdefault(str(locator), min(len(found.text), len(text)) if whole else len(found.text))
         except (NotThere, Unreadable, BadLocator):
             continue
     return [*sorted(sizes, key=sizes.__getitem__), str(Locator(source))]

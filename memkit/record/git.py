@@ -22,8 +22,8 @@ _OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 def commit_of(root: Path, name: str, data: bytes) -> str:
     """Return `git:<commit>` or `git:<commit>+dirty` for a file of `root` that was read as `data`; empty outside a work tree."""
-    lines = _ask(root, "rev-parse", "HEAD", f"HEAD:./{name}")
-    if not lines or not _OBJECT.fullmatch(lines[0]):
+    lines = ask(root, "rev-parse", "HEAD", f"HEAD:./{name}").decode(errors="replace").split("\n")
+    if not _OBJECT.fullmatch(lines[0]):
         return ""
     kept = lines[1] if len(lines) > 1 else ""
     clean = kept in (_blob(data, len(kept)), _blob(data.replace(b"\r\n", b"\n"), len(kept)))
@@ -32,7 +32,7 @@ def commit_of(root: Path, name: str, data: bytes) -> str:
 
 def branch_of(root: Path) -> str | None:
     """Return the branch that is checked out around `root`, or None: no work tree, or no branch."""
-    return next(iter(_ask(root, "symbolic-ref", "--quiet", "--short", "HEAD")), None)
+    return ask(root, "symbolic-ref", "--quiet", "--short", "HEAD").decode(errors="replace").strip() or None
 
 
 def _blob(data: bytes, digits: int) -> str:
@@ -41,21 +41,18 @@ def _blob(data: bytes, digits: int) -> str:
     return kind(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def _ask(root: Path, *question: str) -> list[str]:
+def ask(root: Path, *question: str, wait: float = LONGEST_WAIT) -> bytes:
+    """Return what git answers about the work tree around `root`, or nothing: outside one, or after `wait` seconds.
+
+    Only for commands that read objects: what looks at the work tree itself may run a filter.
+    """
     git = shutil.which("git")
     if git is None or not any((folder / ".git").exists() for folder in (root, *root.parents)):
-        return []
+        return b""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    command = [git, "-C", str(root), *_SAFE, *question]
     try:
-        done = subprocess.run(
-            [git, "-C", str(root), *_SAFE, *question],
-            env=env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LONGEST_WAIT,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return done.stdout.decode(errors="replace").splitlines()
+        return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=wait, check=False).stdout
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return b""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -261,25 +259,3 @@ def test_four_mebibytes_are_no_trouble() -> None:
         (f"a.txt#quote={quote_value('word ' * 300 + 'wo')}", "word " * 300 + "wo", "word " * (LIMIT // 5), Verdict.CHANGED),
     ):
         assert recheck(cite, before, after).verdict is verdict
-
-
-HISTORY = Path(__file__).parents[1].parent / "shared" / "data" / "history_dev.jsonl"
-
-
-@pytest.mark.skipif(not HISTORY.exists(), reason="the history of real projects is not beside this repository")
-def test_key_locators_are_exact_on_the_history_of_real_projects() -> None:
-    rates = {"changed": 0, "missed": 0, "same": 0, "false": 0, "not located": 0}
-    for line in HISTORY.read_text(encoding="utf-8").split("\n"):
-        pair = json.loads(line or '{"facts": []}')
-        for fact in (fact for fact in pair["facts"] if fact["locator"].startswith("key=")):
-            cite = f"{pair['path']}#{fact['locator']}"
-            try:
-                verdict = recheck(cite, pair["before"], pair["after"]).verdict
-            except MemkitError:
-                rates["not located"] += 1
-                continue
-            rates["changed" if fact["changed"] else "same"] += 1
-            rates["missed"] += fact["changed"] and verdict.holds
-            rates["false"] += not fact["changed"] and not verdict.holds
-    assert (rates["missed"], rates["false"], rates["not located"]) == (0, 0, 0), rates
-    assert min(rates["changed"], rates["same"]) > 100, rates

@@ -1,7 +1,7 @@
 """Measure drift: over pairs of real file versions, how often does each way of citing call a fact stale falsely, or miss its change?
 
-A pair is one file before and after a commit, with facts: a locator, and whether what it names really changed. Beside memkit's locators stand
-three plainer ways: the hash of the whole file, the line with the number where the fact began, and that line's text anywhere in the file.
+A pair is one file before and after a commit, with facts: a locator, and whether what it names really changed. Beside memkit's locators
+stand three plainer ways: the hash of the whole file, the line with the number where the fact began, and that line's text anywhere in it.
 Who says what really changed is not memkit: the labels of the data, or `drift_truth.py`. Left out: how often files change at all.
 """
 

@@ -30,7 +30,7 @@ _CHANGE = re.compile(r":\d+ 100\d+ ([0-9a-f]+) ([0-9a-f]+) M")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_PLAIN_TEXT = re.compile(r" {0,3}[^\s#>`~|<=-].*")
+_PLAIN_TEXT = re.compile(r" {0,3}(?![*+>|<-]|\d+[.)]\s)\S.*")
 
 Facts = dict[str, object]
 
@@ -64,7 +64,7 @@ def label(path: str, before: str, after: str) -> Pair | None:
     """Return the pair with its labels, or None where a version cannot be parsed or has no facts."""
     try:
         old, new = facts(path, before), facts(path, after)
-    except (ValueError, SyntaxError, RecursionError, configparser.Error, yaml.YAMLError):
+    except (ValueError, SyntaxError, RecursionError, AttributeError, configparser.Error, yaml.YAMLError):  # AttributeError: gh-105763
         return None
     step = len(old) // MOST_FACTS + 1
     labelled = tuple((name, name not in new or not _same(new[name], value)) for name, value in list(old.items())[::step])
@@ -148,17 +148,25 @@ def _sections(text: str) -> Facts:
 
 
 def _headings(lines: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield line from 0, level and title; `begun` is where the present paragraph began, -1 where it is inside a list or a quotation."""
     fence = ""
+    begun: int | None = None
     for n, line in enumerate(lines):
         mark = _FENCE.fullmatch(line)
         if fence:
             fence = "" if mark and mark[1].startswith(fence) and not mark[2].strip() else fence
         elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            fence = mark[1]
+            fence, begun = mark[1], None
         elif heading := _HEADING.fullmatch(line):
             yield n, len(heading[1]), " ".join((heading[2] or "").split())
-        elif n and _UNDERLINE.fullmatch(line) and _PLAIN_TEXT.fullmatch(lines[n - 1]) and not "".join(lines[n - 2 : n - 1]).strip():
-            yield n - 1, 1 if "=" in line else 2, " ".join(lines[n - 1].split())
+            begun = None
+        elif begun is not None and begun >= 0 and _UNDERLINE.fullmatch(line):
+            yield begun, 1 if "=" in line else 2, " ".join(" ".join(lines[begun:n]).split())
+            begun = None
+        elif not line.strip():
+            begun = None
+        elif begun is None and not line.startswith(("    ", "\t")):
+            begun = n if _PLAIN_TEXT.fullmatch(line) else -1
 
 
 _READERS: tuple[tuple[tuple[str, ...], Callable[[str], Facts]], ...] = (

@@ -162,12 +162,8 @@ def _judged(evidence: Evidence, reader: Reader) -> Judgement:
         return _elsewhere(evidence, locator, reader, (error.verdict, error.why, error.now))
     if found.digest == evidence.digest:
         return Verdict.VALID, f"{_named(locator)} is as it was", found.text
-    return _elsewhere(
-        evidence,
-        locator,
-        reader,
-        (Verdict.CHANGED, f"{_named(locator)} is not what it was{_values(evidence.quote, found.text)}", found.text),
-    )
+    why = f"{_named(locator)} is not what it was{_values(evidence.quote, found.text)}"
+    return _elsewhere(evidence, locator, reader, (Verdict.CHANGED, why, found.text))
 
 
 def _elsewhere(evidence: Evidence, locator: Locator, reader: Reader, here: Judgement) -> Judgement:

@@ -19,6 +19,7 @@ MOST_EXPANDED = 4 * 1024 * 1024  # characters after every alias is replaced by w
 
 _READER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the compiled one where it was built: ten times as fast
 _MERGE = "tag:yaml.org,2002:merge"
+_EQUALS = "tag:yaml.org,2002:value"  # what YAML 1.1 takes a lone = for, and readers take for text
 _PLAIN = {f"tag:yaml.org,2002:{kind}" for kind in ("map", "seq", "set", "omap", "pairs")}
 
 
@@ -61,7 +62,7 @@ class _Document:
 
     def _scalar(self, node: yaml.ScalarNode) -> object:
         if node.tag not in SafeConstructor.yaml_constructors:
-            return {node.tag: node.value}
+            return node.value if node.tag == _EQUALS else {node.tag: node.value}
         made = self._scalars.construct_object(node)
         return {"$binary": base64.b64encode(made).decode()} if isinstance(made, bytes) else made
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Self, TypeVar
 
-from memkit.errors import Refused, shown
+from memkit.errors import BadLocator, Refused, shown
 from memkit.govern import forget as forgetting
 from memkit.govern.access import require, require_person
 from memkit.govern.admin import Admin
@@ -27,7 +27,7 @@ from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check, check_memory, find, mentions, observe
 from memkit.record.model import Candidate, Check, Event, Evidence, Kind, Memory, Op, Outcome, Proposal, ProposalStatus, Times, Trust
 from memkit.record.scope import Principal, Scope, require_scope
-from memkit.record.sources import Folder, Sources, Texts
+from memkit.record.sources import Folder, Sources, Texts, check_name
 from memkit.write import proposals
 from memkit.write.commit import Place, check_key, check_moments, commit, rescope
 from memkit.write.redact import redact
@@ -64,11 +64,12 @@ def open(
 class Kit:
     """An open store seen by one principal. Every verb takes the scope it applies to; a missing one is BadScope, never "all"."""
 
-    def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Clock) -> None:
+    def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Clock, indexes: dict[str, Index] | None = None) -> None:
         self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
-        self._index = Index(principal.tenant)
+        self._indexes = {} if indexes is None else indexes
+        self._index = self._indexes.setdefault(principal.tenant, Index(principal.tenant))
         self.admin = Admin(self.db, self._index, principal)
-        self.state = Steps(self.db, sources, principal, clock)
+        self.state = Steps(self.db, sources, principal, self._now)
 
     def __enter__(self) -> Self:
         return self
@@ -82,7 +83,7 @@ class Kit:
 
     def acting_as(self, principal: Principal) -> Kit:
         """Return the same store as another principal sees it."""
-        return Kit(self.db, self.sources, principal, self._clock)
+        return Kit(self.db, self.sources, principal, self._clock, self._indexes)
 
     # --- write
 
@@ -157,7 +158,7 @@ class Kit:
         """Return the proposals of the scopes visible here that have a status, oldest first."""
         require(self.principal, "read")
         with self.db.read() as tx:
-            return proposals.listed(tx, self.principal.tenant, self._visible(scope), _choice(ProposalStatus, "status", status))
+            return proposals.listed(tx, self.principal, self._visible(scope), _choice(ProposalStatus, "status", status))
 
     def admit(self, proposal: Proposal | int) -> Outcome:
         """Write a proposal, as a person decides; it stays INFERRED. Raises Conflict where the value it was proposed against has changed,
@@ -165,10 +166,10 @@ class Kit:
         require(self.principal, "write")
         require_person(self.principal, "admit a proposal")
         with self.db.read() as tx:
-            waiting = proposals.fetch(tx, self.principal.tenant, _identity(proposal))
+            waiting = proposals.fetch(tx, self.principal, _identity(proposal))
         self._require_evidence(waiting)
         with self.db.write() as tx:
-            waiting = proposals.fetch(tx, self.principal.tenant, waiting.id)
+            waiting = proposals.fetch(tx, self.principal, waiting.id)
             return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now())
 
     def reject(self, proposal: Proposal | int, why: str = "") -> Outcome:
@@ -176,7 +177,7 @@ class Kit:
         require(self.principal, "write")
         require_person(self.principal, "reject a proposal")
         with self.db.write() as tx:
-            waiting = proposals.fetch(tx, self.principal.tenant, _identity(proposal))
+            waiting = proposals.fetch(tx, self.principal, _identity(proposal))
             place = Place(self.principal, waiting.scope)
             settled = proposals.settle(tx, waiting, place, ProposalStatus.REJECTED, "REJECTED")
             store.log(tx, Op.NOOP, "REJECTED", principal=self.principal, scope=waiting.scope, key=waiting.key, revision=0, now=self._now())
@@ -187,13 +188,15 @@ class Kit:
     def current(self, key: str, *, scope: Scope) -> Memory | None:
         """Return the current value of a key in exactly this scope, or None where there is none or it has expired."""
         require(self.principal, "read")
+        check_key(key)
         with self.db.read() as tx:
             memory = store.current_memory(tx, self.principal.tenant, require_scope(scope).stored(self.principal), key)
-        return None if memory is None or recalling.ended(memory, self._now()) else memory
+        return None if memory is None or memory.ended(self._now()) else memory
 
     def history(self, key: str, *, scope: Scope) -> list[Memory]:
         """Return every revision of a key in exactly this scope, oldest first; forgotten ones have no content."""
         require(self.principal, "history")
+        check_key(key)
         with self.db.read() as tx:
             return store.revisions(tx, self.principal.tenant, require_scope(scope).stored(self.principal), key)
 
@@ -201,12 +204,16 @@ class Kit:
         """Return what was true at `when` in the scopes visible here, as it was known at `known_at` (by default: at `when`)."""
         require(self.principal, "history")
         check_moments(when=when, known_at=known_at)
+        if when is None:
+            raise Refused("BAD_TIME", "when is missing; pass a datetime with a zone, for instance datetime.now(UTC)")
         with self.db.read() as tx:
             return store.believed(tx, self.principal.tenant, self._visible(scope), when, known_at or when)
 
     def events(self, *, scope: Scope, key: str | None = None, after: int = 0) -> list[Event]:
         """Return the log of the scopes visible here, oldest first."""
         require(self.principal, "history")
+        if key is not None:
+            check_key(key)
         with self.db.read() as tx:
             return store.events(tx, self.principal.tenant, after=after, scopes=self._visible(scope), key=key)
 
@@ -216,11 +223,12 @@ class Kit:
         with self.db.read() as tx:
             memories = store.current_memories(tx, self.principal.tenant, self._visible(scope))
         reader, now = self._reader(), self._now()
-        return [check_memory(memory, reader, search=True) for memory in memories if not recalling.ended(memory, now)]
+        return [check_memory(memory, reader, search=True) for memory in memories if not memory.ended(now)]
 
     def affected(self, source: str, *, scope: Scope) -> list[Memory]:
         """Return the memories visible here that cite a source."""
         require(self.principal, "read")
+        check_name(source)
         with self.db.read() as tx:
             return store.resting_on(tx, self.principal.tenant, source, self._visible(scope))
 
@@ -236,17 +244,18 @@ class Kit:
     # --- govern
 
     def forget(self, key: str, *, scope: Scope, expected: int, reason: str) -> Receipt:
-        """Erase a key everywhere, lay tombstones for its values, and prove it. `reason` is returned, masked, and not kept."""
+        """Erase a key everywhere, as a person asks, lay tombstones for its values, and prove it. `reason` is returned, masked, not kept."""
         require(self.principal, "forget")
+        require_person(self.principal, "forget")
         check_key(key)
         place = self._place(scope)
         identity = store.memory_id(self.principal.tenant, place.scope, key)
 
         def index_copies() -> int:
+            forget_cached()
             with self.db.read() as tx:
                 self._index.catch_up(tx)
-            forget_cached()
-            return self._index.copies(identity)
+                return self._index.copies(identity)
 
         said = redact(reason).text
         return forgetting.forget(self.db, key, place, expected=expected, reason=said, now=self._now(), derived=index_copies)
@@ -262,7 +271,9 @@ class Kit:
 
     def _place(self, scope: Scope) -> Place:
         stored = require_scope(scope).stored(self.principal)
-        if redact(" ".join(scope.dimensions(self.principal).values())).findings:
+        names = scope.dimensions(self.principal)
+        names.pop("user", None)  # the login gives it, not the caller
+        if redact(" ".join(names.values())).findings:
             raise Refused("SECRET_IN_SCOPE", "a name in the scope looks like a secret; scopes are never erased, so choose another name")
         return Place(self.principal, stored)
 
@@ -270,7 +281,9 @@ class Kit:
         return require_scope(scope).visible(self.principal)
 
     def _now(self) -> datetime:
-        return self._clock()
+        now = self._clock()
+        check_moments(clock=now)
+        return now
 
     def _reader(self) -> Reader:
         return Reader(self.sources, mask=lambda text: redact(text).text)
@@ -278,10 +291,15 @@ class Kit:
     def _observe(self, cite: str | Sequence[str], reader: Reader) -> tuple[Evidence, ...]:
         now = self._now()
         cites: Sequence[str] = cite if isinstance(cite, (list, tuple)) else [cite]  # type: ignore[list-item]
-        for text in cites:
-            if isinstance(text, str) and (redact(text).findings or redact(find(text, reader).text).findings):
-                raise Refused("SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part")
-        return tuple(observe(text, reader, now) for text in cites)
+        try:
+            for text in cites:
+                if isinstance(text, str) and (redact(text).findings or redact(find(text, reader).text).findings):
+                    raise Refused(
+                        "SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part"
+                    )
+            return tuple(observe(text, reader, now) for text in cites)
+        except BadLocator as error:  # it may name what stands beside the citation
+            raise BadLocator(redact(error.text).text, redact(str(error)).text) from None
 
     def _repeats(self, content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:
         """Return whether the content states what was read at every citation."""

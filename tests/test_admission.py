@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import product
 
 import pytest
 
 import memkit
-from memkit.record.model import Candidate, Evidence, Kind, Memory, Op, Status, Trust
-from memkit.write.admission import decide
+from memkit.record.model import Candidate, Evidence, Kind, Memory, Op, Status, Times, Trust
+from memkit.write import admission
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+decide = partial(admission.decide, now=NOW)
 STATED, VERIFIED, INFERRED = Trust.STATED, Trust.VERIFIED, Trust.INFERRED
 
 
@@ -28,7 +31,7 @@ def memory(content: str, trust: Trust, digest: str = "") -> Memory:
     times = dict.fromkeys(("last_verified_at", "valid_from", "valid_to", "review_at", "expires_at"))
     return Memory(
         "m-1", "local", "env=prod", "timeout", 1, Op.ADD, content, Kind.FACT, trust, 1.0, "test", "person", Status.CURRENT, NOW, NOW,
-        **times, seq=1, evidence=evidence,
+        **times, evidence=evidence,
     )  # fmt: skip
 
 
@@ -65,7 +68,25 @@ def test_another_value_follows_the_order_of_trust(new: Trust, old: Trust, op: Op
     ],
 )
 def test_the_same_value_changes_nothing_but_trust(new: Trust, old: Trust, reason: str) -> None:
-    assert decide(candidate("30  S", new), memory("30 s", old)).reason == reason
+    assert decide(candidate(" 30\u200b  s", new), memory("30 s", old)).reason == reason
+
+
+@pytest.mark.parametrize(("new", "old"), [("src/app.py", "src/App.py"), ("8080", "80 80"), ("paypal", "pаypal")])
+def test_a_correction_of_case_blanks_or_look_alikes_is_a_correction(new: str, old: str) -> None:
+    assert decide(candidate(new, STATED), memory(old, STATED)).reason == "CORRECTED"
+
+
+def test_what_has_ended_defends_nothing_and_what_is_due_is_confirmed() -> None:
+    past = NOW - timedelta(days=1)
+    for trust in Trust:
+        ended = replace(memory("30 s", STATED), expires_at=past)
+        assert decide(candidate("45 s", trust), ended).reason == decide(candidate("30 s", trust), ended).reason == "RENEWED"
+    due = replace(memory("30 s", STATED), review_at=past)
+    assert decide(candidate("30 s", STATED), due).reason == "RENEWED"
+    assert decide(candidate("30 s", INFERRED), due).reason == "ALREADY_KNOWN"
+    later = replace(candidate("30 s", STATED), times=Times(review_at=NOW + timedelta(days=9)))
+    assert decide(later, memory("30 s", STATED)).reason == "RENEWED"
+    assert decide(later, replace(memory("30 s", STATED), review_at=NOW + timedelta(days=9))).reason == "ALREADY_KNOWN"
 
 
 def test_the_same_value_on_new_evidence_renews_it() -> None:
@@ -75,7 +96,7 @@ def test_the_same_value_on_new_evidence_renews_it() -> None:
 
 def test_a_tombstone_comes_before_everything_for_every_trust() -> None:
     for trust, current in product(Trust, (None, memory("30 s", INFERRED))):
-        assert decide(candidate("45 s", trust), current, buried=True).reason == "TOMBSTONED"
+        assert decide(candidate("45 s", trust), current, buried=["timeout"]).reason == "TOMBSTONED"
 
 
 def test_a_withdrawal_deletes_what_is_there_and_nothing_else() -> None:
@@ -165,9 +186,9 @@ def test_admitting_on_evidence_that_no_longer_holds_is_refused() -> None:
 def test_proposing_the_same_again_keeps_one_row_and_a_known_value_none() -> None:
     with memkit.open() as kit:
         one, two = (kit.propose("k", text, scope=SHOP) for text in ("Perhaps so", "perhaps  SO"))
-        assert one == two and len(kit.inbox(scope=SHOP)) == 1
+        assert one == two and len(kit.inbox(scope=SHOP)) == 1 and len(kit.events(scope=SHOP)) == 1
         kit.remember("known", "so it is", scope=SHOP)
-        refused = kit.propose("known", "So it is", scope=SHOP)
+        refused = kit.propose("known", "so  it is", scope=SHOP)
         assert (refused.id, refused.op, refused.reason) == (0, "NOOP", "ALREADY_KNOWN") and len(kit.inbox(scope=SHOP)) == 1
 
 
@@ -197,3 +218,53 @@ def test_a_key_or_content_that_cannot_be_kept_is_one_clear_error(text: object) -
                 with pytest.raises(memkit.Refused):
                     verb(key, content, scope=SHOP)  # type: ignore[arg-type]
         assert kit.events(scope=SHOP) == [] and kit.inbox(scope=SHOP) == []
+
+
+def test_what_a_person_rejected_is_not_asked_again_but_may_be_stated() -> None:
+    with memkit.open() as kit:
+        kit.reject(kit.propose("k", "perhaps so", scope=SHOP))
+        again = kit.propose("k", "Perhaps S\u200bO", scope=SHOP)
+        assert (again.op, again.reason) == ("NOOP", "REJECTED_BEFORE") and kit.inbox(scope=SHOP) == []
+        assert kit.propose("k", "perhaps not", scope=SHOP).op == "PROPOSED"
+        assert kit.remember("k", "perhaps so", scope=SHOP).op == "ADD"
+
+
+def test_what_one_user_proposed_for_themself_another_can_neither_see_nor_decide() -> None:
+    mine = memkit.Scope(user=True)
+    with memkit.open(principal=memkit.Principal(user="alice")) as alice:
+        proposal = alice.propose("plan", "leave in May", scope=mine)
+        bob = alice.acting_as(memkit.Principal(user="bob"))
+        assert bob.inbox(scope=mine) == []
+        for act in (bob.admit, bob.reject):
+            with pytest.raises(memkit.NotFound) as caught:
+                act(proposal)
+            assert "May" not in str(caught.value)
+        shared = alice.propose("plan", "meet on Monday", scope=SHOP)
+        assert bob.admit(shared).op == alice.admit(proposal).op == "ADD"
+
+
+def test_numbers_of_one_tenant_say_nothing_of_another() -> None:
+    with memkit.open() as kit:
+        for n in range(5):
+            kit.propose(f"k{n}", "perhaps", scope=SHOP)
+        other = kit.acting_as(memkit.Principal(tenant="other"))
+        assert other.propose("k", "perhaps", scope=SHOP).id == 1 and [event.seq for event in other.events(scope=SHOP)] == [1]
+
+
+def test_an_expired_value_reads_as_none_and_is_written_over_as_none() -> None:
+    now = [NOW]
+    with memkit.open(clock=lambda: now[0]) as kit:
+        kit.remember("k", "until tomorrow", scope=SHOP, expires_at=NOW + timedelta(days=1))
+        now[0] += timedelta(days=1)
+        assert kit.current("k", scope=SHOP) is None
+        again = kit.remember("k", "until tomorrow", scope=SHOP, expires_at=NOW + timedelta(days=9))
+        assert (again.op, again.reason, again.memory.revision) == ("UPDATE", "RENEWED", 2)
+        assert len(kit.recall("tomorrow", scope=SHOP, budget=50).hits) == 1
+
+
+def test_only_a_person_forgets() -> None:
+    with memkit.open() as kit:
+        kit.remember("k", "so it is", scope=SHOP)
+        with pytest.raises(memkit.AccessDenied):
+            kit.acting_as(memkit.Principal(actor="agent")).forget("k", scope=SHOP, expected=1, reason="asked")
+        assert kit.current("k", scope=SHOP) is not None

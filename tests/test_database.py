@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,37 @@ def test_opening_a_second_time_keeps_the_locks_of_the_first(tmp_path: Path) -> N
         assert subprocess.run([sys.executable, "-c", probe, str(path)], capture_output=True, check=False).returncode != 0, (
             "another process could take the lock"
         )
+
+
+def test_a_key_file_that_waits_for_its_database_is_kept(tmp_path: Path) -> None:
+    memkit.open(tmp_path / "memory.db").close()
+    (tmp_path / "memory.db").rename(tmp_path / "away.db")
+    memkit.open(tmp_path / "memory.db").close()
+    (tmp_path / "away.db").replace(tmp_path / "memory.db")
+    with memkit.open(tmp_path / "memory.db") as kit:
+        assert kit.remember("k", "v", scope=SHOP).op == "ADD"
+    (tmp_path / "memory.db").unlink()
+    (tmp_path / "memory.db.key").write_bytes(b"note")
+    with pytest.raises(memkit.Corrupt, match="no key of memkit"):
+        memkit.open(tmp_path / "memory.db")
+
+
+def test_a_clock_without_a_zone_is_refused() -> None:
+    with memkit.open(clock=datetime.now) as kit, pytest.raises(memkit.Refused, match="zone"):
+        kit.remember("k", "v", scope=SHOP)
+
+
+def test_read_verbs_refuse_what_is_no_key_or_name() -> None:
+    with memkit.open() as kit:
+        for verb in (
+            lambda bad: kit.current(bad, scope=SHOP),
+            lambda bad: kit.history(bad, scope=SHOP),
+            lambda bad: kit.affected(bad, scope=SHOP),
+            lambda bad: kit.events(scope=SHOP, key=bad),
+            lambda bad: kit.as_of(bad, scope=SHOP),
+            lambda bad: kit.inbox(scope=SHOP, status=bad),
+            lambda bad: kit.admit(bad),
+        ):
+            for bad in (object(), 5.5, "\ud800", b"bytes"):
+                with pytest.raises(memkit.MemkitError):
+                    verb(bad)

@@ -203,8 +203,17 @@ def test_a_six_digit_code_cannot_be_found_from_an_exported_receipt() -> None:
     plain = {hashlib.sha256(f"{code:06}".encode()).hexdigest() for code in range(1_000_000)}
     assert hashlib.sha256(b"493817").hexdigest() in plain and not any(digest in exported for digest in plain)
     name = '["local", "workspace=shop", "code", "%06d"]'  # what is digested, had it been without a key or with an empty one
-    assert not any(hashlib.sha256((name % code).encode()).hexdigest() in exported for code in range(0, 1_000_000, 7))
+    guesses = {hashlib.sha256((name % code).encode()).hexdigest() for code in range(1_000_000)}
+    assert hashlib.sha256((name % 493817).encode()).hexdigest() in guesses and not any(digest in exported for digest in guesses)
     assert hmac.new(b"", (name % 493817).encode(), hashlib.sha256).hexdigest() not in exported
+
+
+def test_what_is_digested_under_the_key_is_what_the_guesses_try() -> None:
+    """The twin of the test above: with a known key, the receipt would tell."""
+    with memkit.open(ids=lambda: "0" * 32) as kit:
+        kit.remember("code", "493817", scope=SHOP)
+        exported = kit.forget("code", scope=SHOP, expected=1, reason="asked").to_json()
+    assert hmac.new(b"0" * 64, b'["local", "workspace=shop", "code", "493817"]', hashlib.sha256).hexdigest() in exported
 
 
 def test_forgetting_takes_an_exact_key_never_a_similar_one() -> None:
@@ -223,3 +232,78 @@ def test_a_plan_that_pieces_cover_the_whole_of_a_short_text() -> None:
         assert len(found) <= sweep.MOST_PIECES + 1 and all(len(piece) <= sweep.PIECE for piece in found)
     text = "".join(random.Random(1).choices("abcdef", k=200))
     assert text.encode()[:32] in sweep.pieces(text) and text.encode()[-32:] in sweep.pieces(text)
+
+
+def test_a_reader_that_comes_after_the_commit_is_a_problem_in_the_receipt_not_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "memory.db"
+    with memkit.open(path) as kit:
+        kit.remember("k", "the ferry leaves at nine", scope=SHOP)
+
+        def busy() -> None:
+            raise memkit.Busy(0.5, str(path))
+
+        monkeypatch.setattr(kit.db, "vacuum", busy)
+        monkeypatch.setattr(memkit.govern.sweep, "is_sampled", lambda text: True)
+        receipt = kit.forget("k", scope=SHOP, expected=1, reason="asked")
+        assert not receipt.verified and "call forget again" in receipt.problem and kit.current("k", scope=SHOP) is None
+        monkeypatch.undo()
+        again = kit.forget("k", scope=SHOP, expected=0, reason="asked")
+        assert again.verified and grep(tmp_path, "ferry leaves") == 0
+
+
+def test_forgetting_again_rewrites_the_file_because_no_value_is_known_any_more(tmp_path: Path) -> None:
+    path, words = tmp_path / "memory.db", "the ferry to Zanzibar leaves at nine"
+    with memkit.open(path) as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        careless = sqlite3.connect(path)
+        careless.executescript(
+            f"pragma secure_delete=off; create table scrap (t); insert into scrap values ('{words}'); delete from scrap;"
+        )
+        careless.close()
+        assert grep(tmp_path, words) == 1
+        assert kit.forget("ferry", scope=SHOP, expected=0, reason="asked").verified and grep(tmp_path, words) == 0
+        with pytest.raises(memkit.Conflict):
+            kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+
+
+def test_a_receipt_counts_nothing_of_others() -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open() as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        for n in range(5):
+            kit.acting_as(memkit.Principal(tenant=f"t{n}")).remember("ferry", words, scope=SHOP)
+        receipt = kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        assert {copy.place: (copy.before, copy.after) for copy in receipt.copies if copy.before} == {"revision": (1, 0), ":memory:": (1, 0)}
+
+
+def test_every_view_of_one_store_shares_the_index_that_forgetting_empties() -> None:
+    with memkit.open() as kit:
+        agent = kit.acting_as(memkit.Principal(actor="agent"))
+        kit.remember("ferry", "the ferry to Zanzibar leaves at nine", scope=SHOP)
+        assert len(agent.recall("ferry", scope=SHOP, budget=50).hits) == 1
+        receipt = kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        assert {copy.place: (copy.before, copy.after) for copy in receipt.copies}["index"] == (1, 0)
+        assert "zanzibar" not in str([vars(partition) for partition in agent._index._partitions.values()])
+
+
+def test_lifting_one_keys_tombstone_leaves_anothers() -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open() as kit:
+        for key in "ab":
+            kit.remember(key, words, scope=SHOP)
+        for key in "ab":
+            kit.forget(key, scope=SHOP, expected=1, reason="asked")
+        kit.restore_right("a", scope=SHOP, reason="a mistake")
+        refused = kit.remember("a", words, scope=SHOP)
+        assert refused.reason == "TOMBSTONED" and "under 'b'" in refused.why
+        kit.restore_right("b", scope=SHOP, reason="a mistake")
+        assert kit.remember("a", words, scope=SHOP).op == "ADD"
+
+
+@pytest.mark.parametrize("text", ["", None, 5])
+def test_a_sweep_for_nothing_is_refused(text: object) -> None:
+    with memkit.open() as kit, pytest.raises(memkit.Refused, match="words to look for"):
+        kit.admin.sweep(text)  # type: ignore[arg-type]

@@ -93,7 +93,7 @@ def test_what_was_forgotten_stays_away_when_its_source_is_fed_again_and_its_sibl
             kit.learn(key, text, scope=SHOP, cite=f"timetable.cfg#key={key}", expected=memkit.ANY)
 
     check()
-    monkeypatch.setattr(tombstone, "is_buried", lambda tx, tenant, found: False)
+    monkeypatch.setattr(tombstone, "buried_under", lambda tx, tenant, found: [])
     assert fails(check)
 
 
@@ -310,7 +310,7 @@ def test_expiry_is_judged_at_the_instant_in_any_zone(monkeypatch):
         return memory.expires_at is not None and memory.expires_at.date() < now.date()
 
     check()
-    monkeypatch.setattr(recalling, "ended", by_day)
+    monkeypatch.setattr(memkit.record.model.Memory, "ended", by_day)
     assert fails(check)
 
 
@@ -340,6 +340,7 @@ def test_scopes_compare_exactly_and_separators_in_names_come_back(monkeypatch):
 def verbs_with_a_scope(kit: memkit.Kit) -> Iterator[tuple[str, Callable[[object], object]]]:
     """Yield every public verb that takes a scope, to be called with one; a new verb is found without a change here."""
     values = {"key": "k", "content": "v", "cite": "a.cfg", "query": "q", "budget": 9, "expected": 0, "reason": "r", "source": "a.cfg"}
+    values |= {"to": memkit.Scope(workspace="elsewhere")}
     for name, verb in inspect.getmembers(kit, inspect.ismethod):
         wanted = inspect.signature(verb).parameters
         if "scope" in wanted and not name.startswith("_"):
@@ -491,7 +492,7 @@ def entries(kit: memkit.Kit, secret: str) -> Iterator[Callable[[], object]]:
 def with_argument(kit: memkit.Kit, name: str, value: object) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield every verb that takes an argument of this name, called with a value for it and plain ones for the others."""
     plain = {"key": "k9", "content": "v", "cite": "a.cfg#key=x", "query": "q", "budget": 9, "expected": 0, "reason": "r", "when": START}
-    plain |= {"source": "a.cfg", "scope": SHOP}
+    plain |= {"source": "a.cfg", "scope": SHOP, "to": memkit.Scope(workspace="elsewhere")}
     for verb_name, verb in inspect.getmembers(kit, inspect.ismethod):
         wanted = inspect.signature(verb).parameters
         if name in wanted and "scope" in wanted and not verb_name.startswith("_"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -146,6 +147,30 @@ def test_a_narrow_value_hides_the_wide_one_also_while_it_is_stale_but_not_once_i
         assert [hit.memory.content for hit in found.hits] == ["x is 9"] and [skip.reason for skip in found.skipped] == ["EXPIRED"]
 
 
+def test_a_narrow_value_that_is_not_true_yet_hides_nothing() -> None:
+    with memkit.open(clock=lambda: START) as kit:
+        kit.remember("node", "node 18", scope=SHOP)
+        kit.remember("node", "node 20", scope=PROD, valid_from=START + timedelta(days=30))
+        found = kit.recall("node", scope=PROD, budget=50)
+        assert [hit.memory.content for hit in found.hits] == ["node 18"] and [s.reason for s in found.skipped] == ["NOT_YET_VALID"]
+
+
+def test_asking_from_many_places_keeps_no_empty_partition() -> None:
+    with memkit.open() as kit:
+        kit.remember("k", "deploy", scope=SHOP)
+        for n in range(50):
+            assert len(kit.recall("deploy", scope=memkit.Scope(workspace="shop", session=str(n)), budget=50).hits) == 1
+        assert len(kit._index._partitions) == 1
+
+
+def test_rebuilding_while_others_ask_disturbs_nobody() -> None:
+    with memkit.open() as kit, ThreadPoolExecutor(4) as pool:
+        kit.remember("k", "deploy", scope=SHOP)
+        asked = [pool.submit(lambda: kit.recall("deploy", scope=SHOP, budget=50).hits) for _ in range(200)]
+        rebuilt = [pool.submit(kit.admin.rebuild) for _ in range(100)]
+        assert {len(each.result()) for each in asked} == {1} and all(each.result() is None for each in rebuilt)
+
+
 def test_two_values_neither_wider_nor_narrower_are_both_returned_and_marked() -> None:
     with memkit.open() as kit:
         one = kit.remember("style", "style is tabs", scope=memkit.Scope(workspace="shop")).memory
@@ -182,7 +207,7 @@ def test_a_corrected_value_is_gone_before_ranking() -> None:
 def test_what_says_the_same_is_returned_once() -> None:
     with memkit.open() as kit:
         kit.remember("a", "deploy on Friday", scope=SHOP)
-        kit.remember("b", "Deploy on  friday", scope=PROD)
+        kit.remember("b", "deploy  on Friday", scope=PROD)
         found = kit.recall("deploy", scope=PROD, budget=100)
         assert len(found.hits) == 1 and list(reasons(found).values()) == ["DUPLICATE"]
 
@@ -215,7 +240,9 @@ def test_an_item_too_large_is_skipped_and_the_fill_goes_on() -> None:
 
 def test_limit_is_an_upper_bound() -> None:
     with filled() as kit:
-        assert [len(kit.recall("deploy", scope=SHOP, budget=10**6, limit=limit).hits) for limit in (0, 1, 5, 100)] == [0, 1, 5, 12]
+        for limit, hits in ((0, 0), (1, 1), (5, 5), (100, 12)):
+            found = kit.recall("deploy", scope=SHOP, budget=10**6, limit=limit)
+            assert len(found.hits) == hits and [skip.reason for skip in found.skipped] == ["OVER_LIMIT"] * (12 - hits)
 
 
 def test_only_sources_of_what_would_be_taken_are_read_each_once() -> None:

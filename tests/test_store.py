@@ -115,7 +115,7 @@ def test_two_clocks_what_was_true_and_what_was_known() -> None:
             for when in (1, 7)
             for known in (1, 11)
         }
-    assert then == {(1, 1): ["18"], (7, 1): ["18"], (1, 11): [], (7, 11): ["20"]}
+    assert then == {(1, 1): ["18"], (7, 1): ["18"], (1, 11): ["18"], (7, 11): ["20"]}
 
 
 def test_a_name_with_separators_is_another_scope_and_round_trips() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memkit.errors import Refused
 from memkit.govern.access import require
 from memkit.govern.forget import raw_counts
 from memkit.govern.sweep import pieces
@@ -19,9 +20,12 @@ class Admin:
     def sweep(self, text: str) -> dict[str, int]:
         """Count a text in the raw bytes of every file memkit owns here, live copies included, by file name."""
         require(self._principal, "admin")
+        if not isinstance(text, str) or not text:
+            raise Refused("NOTHING_TO_SWEEP", "the text is empty or no text; pass the words to look for")
         return {name: max(found, default=0) for name, found in raw_counts(self._db, pieces(text)).items()}
 
     def rebuild(self) -> None:
         """Drop the index; the next recall builds it anew from the record."""
         require(self._principal, "admin")
-        self._index.clear()
+        with self._db.read():  # its turn: nobody searches meanwhile
+            self._index.clear()

@@ -9,18 +9,21 @@ the value be told again; it brings nothing back. Expiry by time is another thing
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import NotFound
+from memkit.errors import Busy, Conflict, MemkitError, NotFound
 from memkit.govern import sweep
 from memkit.record import store, tombstone
 from memkit.record.database import Database
-from memkit.record.model import Candidate, Kind, Op, Trust
+from memkit.record.model import ANY, Candidate, Kind, Op, Trust
 from memkit.record.text import normalise
 from memkit.write.commit import Place, check_expected, judge
 
@@ -55,6 +58,7 @@ class Receipt:
     copies: tuple[Copy, ...]
     residue: int
     tombstones: tuple[str, ...]
+    problem: str = ""
 
     @property
     def tombstone(self) -> str:
@@ -63,17 +67,18 @@ class Receipt:
 
     @property
     def verified(self) -> bool:
-        """Return whether nothing is left anywhere."""
-        return self.residue == 0 and all(copy.after == 0 for copy in self.copies)
+        """Return whether it was looked everywhere, and nothing is left anywhere."""
+        return not self.problem and self.residue == 0 and all(copy.after == 0 for copy in self.copies)
 
     def to_json(self) -> str:
         """Return the receipt as JSON, safe to hand out."""
         copies = [{"place": copy.place, "before": copy.before, "after": copy.after} for copy in self.copies]
         plain = {"key": self.key, "scope": self.scope, "revision": self.revision, "reason": self.reason, "at": store.stamp(self.at)}
-        return json.dumps(plain | {"copies": copies, "residue": self.residue, "tombstones": self.tombstones, "verified": self.verified})
+        proof = {"residue": self.residue, "problem": self.problem, "verified": self.verified}
+        return json.dumps(plain | {"copies": copies, "tombstones": self.tombstones} | proof)
 
     def __repr__(self) -> str:
-        result = "verified" if self.verified else f"NOT verified, {self.residue} left"
+        result = "verified" if self.verified else f"NOT verified: {self.problem or f'{self.residue} left'}"
         done = f"forgotten as revision {self.revision}" if any(copy.before for copy in self.copies) else "nothing was left to forget"
         lines = [f"Receipt({self.key} in {self.scope}: {done}, {result})"]
         return "\n    ".join([*lines, *(f"{copy.place}: {copy.before} -> {copy.after}" for copy in self.copies)])
@@ -91,27 +96,44 @@ class Traces:
 def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, now: datetime, derived: Callable[[], int]) -> Receipt:
     """Forget a key in a scope, in one transaction, and prove it.
 
-    `derived` brings derived copies up to date and returns how many still hold the key. Raises NotFound where the key never was,
-    Conflict where its revision is not `expected`, and Busy, with nothing changed, while another process keeps reading the file.
+    `derived` brings derived copies up to date and returns how many still hold the key. Raises NotFound where the key never was, Conflict
+    where its revision is not `expected`, and Busy, with nothing changed, while another process keeps reading the file. Once the erasure
+    is committed nothing is raised any more: what the proof could not do stands in the receipt as its `problem`.
     """
     check_expected(expected)
     with db.read() as tx:
-        traces = find_traces(tx, place, key)
-    wanted = _wanted(traces)
-    before = {table: len(ids) for table, ids in traces.rows.items()} | {"index": derived()} | _raw(db, wanted)
+        wanted = _wanted(find_traces(tx, place, key))
+    raw, indexed = raw_counts(db, wanted), derived()
     with db.write() as tx:
         traces = find_traces(tx, place, key)  # again, now that nobody else can write
         revision, tombstones = _erase(tx, db, key, place, traces, expected=expected, now=now)
-    wanted = _wanted(traces)
-    after = dict.fromkeys(traces.rows, 0) | {"index": derived()} | _residue(db, wanted)
-    if any(after.values()):
-        db.vacuum()
-        after |= _residue(db, wanted)
-    with db.read() as tx:
-        after |= {table: _still_there(tx, table, ids) for table, ids in traces.rows.items()}
+    before = {table: len(ids) for table, ids in traces.rows.items()} | {"index": indexed}
+    problem, after = "", dict.fromkeys(traces.rows, 0)
+    try:
+        live = _live_copies(db, wanted)
+        before |= {name: _most(found, live) for name, found in raw.items()}
+        after |= _proof(db, _wanted(traces), thorough=not traces.values or any(map(sweep.is_sampled, traces.values)))
+        after |= {"index": derived()}
+        with db.read() as tx:
+            after |= {table: _still_there(tx, table, ids) for table, ids in traces.rows.items()}
+    except (MemkitError, OSError, subprocess.SubprocessError) as error:
+        what = "another process kept the file busy" if isinstance(error, Busy) else f"looking failed ({type(error).__name__})"
+        problem = f"the value is erased, but {what}, so its bytes could not be searched; call forget again with expected=0"
     copies = tuple(Copy(name, before.get(name, 0), after.get(name, 0)) for name in dict.fromkeys([*before, *after]))
     residue = sum(left for name, left in after.items() if name not in traces.rows)
-    return Receipt(key, place.scope, revision, reason, now, copies, residue, tuple(tombstones))
+    return Receipt(key, place.scope, revision, reason, now, copies, residue, tuple(tombstones), problem)
+
+
+def _proof(db: Database, wanted: Sequence[bytes], *, thorough: bool) -> dict[str, int]:
+    """Search the raw bytes; where something is left, and where a search alone would prove too little, rewrite the file and search again.
+
+    That is so for a value longer than the pieces that are looked for, and where no value is known any more.
+    """
+    left = _residue(db, wanted)
+    if thorough or any(left.values()):
+        db.vacuum()
+        left = _residue(db, wanted)
+    return left
 
 
 def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
@@ -159,11 +181,13 @@ def restore_right(db: Database, key: str, place: Place, *, now: datetime) -> int
 def _erase(tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces, *, expected: int, now: datetime) -> tuple[int, list[str]]:
     tenant = place.principal.tenant
     withdrawal = Candidate(key, None, Kind.FACT, Trust.STATED, 1.0, "user")
-    decision, memory = judge(tx, db, withdrawal, place)
+    decision, memory = judge(tx, db, withdrawal, place, now)
     if decision.op is Op.DELETE:
         memory = store.append(
             tx, Op.DELETE, withdrawal, tenant=tenant, scope=place.scope, expected=expected, actor=place.principal.actor, now=now
         )
+    elif expected not in (0, ANY):
+        raise Conflict(key, expected=expected, actual=0)
     revision = memory.revision if memory else 0
     for table, query in ERASE_QUERIES.items():
         tx.execute(query, {"ids": json.dumps(traces.rows[table])})
@@ -178,37 +202,37 @@ def _wanted(traces: Traces) -> list[bytes]:
     return list(dict.fromkeys(piece for text in long for piece in sweep.pieces(text)))
 
 
-def _raw(db: Database, wanted: Sequence[bytes]) -> dict[str, int]:
-    """Return, for each file, how often the most frequent piece occurs in its raw bytes."""
-    return {name: max(counts, default=0) for name, counts in raw_counts(db, wanted).items()}
-
-
 def raw_counts(db: Database, wanted: Sequence[bytes]) -> dict[str, list[int]]:
     """Return how often each piece occurs in the raw bytes of every file memkit owns for this database, by file name."""
     if db.path is None:
         image = db.image()
         return {":memory:": [sweep.count(image, piece) for piece in wanted]}
-    return {name.rsplit("/", 1)[-1]: counts for name, counts in sweep.sweep(db.files, wanted).items()}
+    return {Path(name).name: counts for name, counts in sweep.sweep(db.files, wanted).items()}
 
 
 def _residue(db: Database, wanted: Sequence[bytes]) -> dict[str, int]:
     """Return what is left in raw bytes once other live copies of the same words, of anybody, are subtracted unseen."""
     counts = raw_counts(db, wanted)
-    if not any(any(found) for found in counts.values()):
-        return dict.fromkeys(counts, 0)
+    live = _live_copies(db, wanted) if any(any(found) for found in counts.values()) else []
+    return {name: _most(found, live) for name, found in counts.items()}
+
+
+def _most(found: Sequence[int], live: Sequence[int]) -> int:
+    """Return how often the most frequent piece was found beyond its live copies."""
+    return max((max(0, here - there) for here, there in zip_longest(found, live, fillvalue=0)), default=0)
+
+
+def _live_copies(db: Database, wanted: Sequence[bytes]) -> list[int]:
+    """Count each piece in every text column of every row, as often as the column is stored: in its table and in each index over it."""
+    totals = [0] * len(wanted)
     with db.read() as tx:
-        live = [_live_copies(tx, piece) for piece in wanted]
-    return {name: max((max(0, n - m) for n, m in zip(found, live, strict=True)), default=0) for name, found in counts.items()}
-
-
-def _live_copies(tx: SqliteUtils, piece: bytes) -> int:
-    """Count a piece in every text column of every row, as often as the column is stored: in its table and in each index over it."""
-    total = 0
-    for table, column, stored in _text_columns(tx):
-        blob = f"cast({column} as blob)"
-        query = f"select {blob} from {table} where instr({blob}, :piece)"
-        total += stored * sum(sweep.count(bytes(value), piece) for (value,) in tx.execute(query, {"piece": piece}).fetchall())
-    return total
+        for table, column, stored in _text_columns(tx):
+            cursor = tx.execute(f"select cast({column} as blob) from {table} where {column} is not null")
+            while rows := cursor.fetchmany(20_000):
+                together = b"\n\0".join(value for (value,) in rows)
+                for n, piece in enumerate(wanted):
+                    totals[n] += stored * sweep.count(together, piece)
+    return totals
 
 
 def _text_columns(tx: SqliteUtils) -> list[tuple[str, str, int]]:

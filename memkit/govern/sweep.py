@@ -32,9 +32,14 @@ def pieces(text: str) -> list[bytes]:
     return [piece for form in forms for piece in _cut(form)]
 
 
+def is_sampled(text: str) -> bool:
+    """Return whether a text is too long for its pieces to cover all of it."""
+    return len(text.encode("utf-8", "surrogatepass")) > PIECE * MOST_PIECES
+
+
 def count(data: bytes | mmap.mmap, piece: bytes) -> int:
     """Return how often a piece occurs, overlaps not counted."""
-    found, at = 0, data.find(piece)
+    found, at = 0, data.find(piece) if piece else -1
     while at >= 0:
         found, at = found + 1, data.find(piece, at + len(piece))
     return found

@@ -15,6 +15,8 @@ from memkit.read.index import Partition
 from memkit.record import store
 from memkit.record.model import Memory
 
+MOST = 1_000  # partitions that are kept; the one asked for longest ago goes first
+
 
 class Index:
     """The partitions of one tenant, built on first use; `where` finds the scope and key of an id that a search returned."""
@@ -28,13 +30,21 @@ class Index:
     def partitions(self, tx: SqliteUtils, scopes: Sequence[str]) -> list[Partition]:
         """Return the partitions of these scopes as the record stands now."""
         self.catch_up(tx)
+        found = []
         for scope in scopes:
-            if scope not in self._partitions:
-                self._partitions[scope] = self._built(tx, scope)
-        return [self._partitions[scope] for scope in scopes]
+            partition = self._partitions.pop(scope, None) or self._built(tx, scope)
+            if len(partition):  # an empty one is not kept, since anybody may ask about any scope
+                self._partitions[scope] = partition
+            found.append(partition)
+        while len(self._partitions) > max(MOST, len(scopes)):
+            for identity in self._partitions.pop(next(iter(self._partitions))):
+                del self.where[identity]
+        return found
 
     def catch_up(self, tx: SqliteUtils) -> None:
         """Read again what the log says was written since last time, in the scopes that were built."""
+        if not self._partitions:
+            self._cursor = store.last_event(tx, self.tenant)
         changed: dict[str, set[str]] = {}
         for seq, scope, key in store.changes(tx, self.tenant, self._cursor):
             self._cursor = seq

@@ -19,7 +19,7 @@ from memkit.record import store
 from memkit.record.evidence import Reader, check_memory
 from memkit.record.model import Check, Memory, Verdict, shortened
 from memkit.record.scope import is_narrower
-from memkit.record.text import count_tokens, normalise
+from memkit.record.text import count_tokens, plain
 
 WITHHELD = {
     Verdict.CHANGED: "STALE_SOURCE",
@@ -99,13 +99,16 @@ class _Fill:
     """What has been taken so far."""
 
     budget: int
+    limit: int | None
+    used: int = 0
     hits: list[Hit] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     contents: set[str] = field(default_factory=set)
 
-    @property
-    def left(self) -> int:
-        return self.budget - sum(hit.tokens for hit in self.hits)
+    def take(self, hit: Hit) -> None:
+        self.hits.append(hit)
+        self.used += hit.tokens
+        self.contents.add(plain(hit.memory.content or ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +134,19 @@ def rank(tx: SqliteUtils, index: Index, query: str, scopes: Sequence[str]) -> Ra
 def fill(ranked: Ranked, reader: Reader, query: str, *, budget: int, limit: int | None, recipe: Recipe, now: datetime) -> Recall:
     """Take memories in rank order while they fit, reading evidence only of those that would be taken.
 
-    An item too large for what is left is skipped, not a stop. A larger budget never gives fewer tokens: where two budgets first differ,
-    the larger one has just been filled to its last token.
+    An item too large for what is left is skipped, not a stop. A larger budget never gives fewer tokens: where two budgets one token apart
+    first differ, the larger one took an item that fills it exactly.
     """
-    state = _Fill(budget)
+    state = _Fill(budget, limit)
     for memory, scored in ranked.order:
-        if limit is not None and len(state.hits) >= limit:
-            break
-        others = [other for other in ranked.by_key[memory.key] if other.id != memory.id and not ended(other, now)]
+        others = [other for other in ranked.by_key[memory.key] if other.id != memory.id and other.begun(now) and not other.ended(now)]
         check: Check | None = None
-        refusal = _policy(memory, scored, others, recipe, now) or _duplicate(memory, state) or _oversize(memory, state)
+        refusal = _policy(memory, scored, others, recipe, now) or _room(memory, state)
         if refusal is None:
             check = check_memory(memory, reader)
-            refusal = _verified(check)
+            refusal = None if check.verdict.holds else (WITHHELD[check.verdict], check.why)
         if refusal is None and check is not None:
-            state.hits.append(_hit(memory, scored, check, others, now))
-            state.contents.add(normalise(memory.content or ""))
+            state.take(_hit(memory, scored, check, others, now))
         elif refusal is not None:
             state.skipped.append(Skipped(memory, scored.score, *refusal, check))
     return Recall(query, budget, tuple(state.hits), tuple(state.skipped))
@@ -163,11 +163,6 @@ def check_request(query: object, budget: object, limit: object) -> None:
             raise Refused(f"BAD_{name.upper()}", f"{name} is {shown(number)}; pass a whole number, 0 or more")
 
 
-def ended(memory: Memory, now: datetime) -> bool:
-    """Return whether a memory has expired or is no longer true, to the instant."""
-    return any(end is not None and end <= now for end in (memory.expires_at, memory.valid_to))
-
-
 def tokens_of(memory: Memory) -> int:
     """Return what a memory costs of a budget: the tokens of its content."""
     return count_tokens(memory.content or "")
@@ -177,12 +172,12 @@ Refusal = tuple[str, str]
 
 
 def _policy(memory: Memory, scored: Scored, others: Iterable[Memory], recipe: Recipe, now: datetime) -> Refusal | None:
-    if ended(memory, now):
+    if memory.ended(now):
         return "EXPIRED", f"it expired at {memory.expires_at or memory.valid_to}"
-    if memory.valid_from is not None and memory.valid_from > now:
+    if not memory.begun(now):
         return "NOT_YET_VALID", f"it becomes true at {memory.valid_from}"
-    if memory.review_at is not None and memory.review_at <= now:
-        return "REVIEW_DUE", f"its review was due at {memory.review_at}; confirm or correct it"
+    if memory.due(now):
+        return "REVIEW_DUE", f"its review was due at {memory.review_at}; state it again with a new date, or correct it"
     for other in others:
         if is_narrower(other.scope, memory.scope):
             return "HIDDEN_BY_NARROWER", f"{other.scope} has its own value for {memory.key!r}, which applies here"
@@ -191,22 +186,14 @@ def _policy(memory: Memory, scored: Scored, others: Iterable[Memory], recipe: Re
     return None
 
 
-def _duplicate(memory: Memory, state: _Fill) -> Refusal | None:
-    if normalise(memory.content or "") in state.contents:
+def _room(memory: Memory, state: _Fill) -> Refusal | None:
+    if plain(memory.content or "") in state.contents:
         return "DUPLICATE", "a better match says the same"
+    if state.limit is not None and len(state.hits) >= state.limit:
+        return "OVER_LIMIT", f"{state.limit} better matches were taken already, as many as were asked for"
+    if (needs := tokens_of(memory)) > state.budget - state.used:
+        return "OVER_BUDGET", f"it needs {needs} tokens and {state.budget - state.used} are left of {state.budget}"
     return None
-
-
-def _oversize(memory: Memory, state: _Fill) -> Refusal | None:
-    if (needs := tokens_of(memory)) > state.left:
-        return "OVER_BUDGET", f"it needs {needs} tokens and {state.left} are left of {state.budget}"
-    return None
-
-
-def _verified(check: Check) -> Refusal | None:
-    if check.verdict.holds:
-        return None
-    return WITHHELD[check.verdict], check.why
 
 
 def _hit(memory: Memory, scored: Scored, check: Check, others: Iterable[Memory], now: datetime) -> Hit:

@@ -148,10 +148,9 @@ class Database:
             tables = tx.execute("select count(*) from sqlite_schema").fetchone()[0]
             if tables or self._number("application_id"):  # somebody else's file, or another process was faster
                 return
-            secret = (ids() + ids()).encode()
+            self._secret = (ids() + ids()).encode()
             if self.path is not None:
-                _write_whole(Path(f"{self.path}.key"), secret)
-            self._secret = secret
+                self._secret = _kept(Path(f"{self.path}.key"), self._secret)
             for statement in _statements(files("memkit.record").joinpath("schema.sql").read_text(encoding="utf-8")):
                 tx.execute(statement)
             tx.execute("insert into meta values ('key_check', :digest)", {"digest": self.keyed_digest("memkit")})
@@ -234,11 +233,22 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a crash leaves the old one or the new one: temporary file, fsync, rename."""
+def _kept(path: Path, data: bytes) -> bytes:
+    """Return what the file holds; where there is none, write it first so that a crash leaves no file or a whole one.
+
+    A key file that is there already is kept: it may belong to a database that was moved away and will come back.
+    """
+    if path.exists():
+        if len(there := path.read_bytes()) < 16:
+            raise Corrupt(f"{path} is in the way: it holds {len(there)} bytes and is no key of memkit. Move it, or choose another path")
+        return there
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return data

@@ -140,13 +140,24 @@ class Memory:
     valid_to: datetime | None
     review_at: datetime | None
     expires_at: datetime | None
-    seq: int
     evidence: tuple[Evidence, ...] = ()
 
     @property
     def dimensions(self) -> dict[str, str]:
         """Return the scope as a dict of its named dimensions."""
         return named_dimensions(self.scope)
+
+    def ended(self, now: datetime) -> bool:
+        """Return whether it has expired or is no longer true, to the instant."""
+        return any(end is not None and end <= now for end in (self.expires_at, self.valid_to))
+
+    def begun(self, now: datetime) -> bool:
+        """Return whether it is true already."""
+        return self.valid_from is None or self.valid_from <= now
+
+    def due(self, now: datetime) -> bool:
+        """Return whether its review is due."""
+        return self.review_at is not None and self.review_at <= now
 
     def __repr__(self) -> str:
         rests = f", rests on {', '.join(piece.cite for piece in self.evidence)}" if self.evidence else ""
@@ -179,7 +190,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proposal:
-    """A candidate that waits for a person. `id` is 0 when it was refused at the door and nothing was kept."""
+    """A candidate that waits for a person. `id` counts within a tenant; 0: it was refused at the door and nothing was kept."""
 
     id: int
     scope: str
@@ -231,7 +242,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One line of the append-only log; it never holds content."""
+    """One line of the append-only log; it never holds content. `seq` counts within a tenant."""
 
     seq: int
     at: datetime

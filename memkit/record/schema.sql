@@ -32,6 +32,7 @@ create table revision (
 create table proposal (
     id          integer primary key,
     tenant      text not null,
+    number      integer not null,           -- what callers see: it counts within the tenant, so nobody can count another's
     scope       text not null,
     key         text not null,
     content     text,                       -- content
@@ -47,7 +48,8 @@ create table proposal (
     valid_from  text,
     valid_to    text,
     review_at   text,
-    expires_at  text
+    expires_at  text,
+    unique (tenant, number)
 ) strict;
 create index proposal_waiting on proposal (tenant, scope, status);
 
@@ -89,13 +91,14 @@ create table tombstone (                    -- keyed digests of forgotten values
     key    text not null,
     digest text not null,
     at     text not null,
-    unique (tenant, digest)
+    unique (tenant, digest, scope, key)
 ) strict;
 
 create table event (                        -- the audit: append-only envelopes without content
-    seq      integer primary key,
-    at       text not null,
+    id       integer primary key,
     tenant   text not null,
+    seq      integer not null,              -- counts within the tenant
+    at       text not null,
     user     text not null,
     actor    text not null,
     op       text not null,
@@ -103,7 +106,8 @@ create table event (                        -- the audit: append-only envelopes 
     key      text not null,
     revision integer not null,
     reason   text not null,
-    detail   text not null
+    detail   text not null,
+    unique (tenant, seq)
 ) strict;
 create trigger event_is_not_rewritten before update on event begin select raise(abort, 'events are append-only'); end;
 create trigger event_is_not_removed before delete on event begin select raise(abort, 'events are append-only'); end;

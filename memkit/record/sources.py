@@ -14,6 +14,7 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterator, MutableMapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -251,10 +252,15 @@ def _entries(folder: Path, most: int) -> list[tuple[Path, int]]:
     """Return path and file mode of what a folder holds, links left out; a folder that went away or may not be listed holds nothing."""
     try:
         with os.scandir(folder) as entries:
-            found = [(Path(entry.path), entry.stat(follow_symlinks=False)) for entry in islice(entries, most)]
+            names = [Path(entry.path) for entry in islice(entries, most)]
     except OSError:
         return []
-    return [(path, status.st_mode) for path, status in found if not _is_link(status)]
+    found = []
+    for path in names:
+        with suppress(OSError):  # it may go away meanwhile
+            if not _is_link(status := path.lstat()):
+                found.append((path, status.st_mode))
+    return found
 
 
 def _is_link(found: os.stat_result) -> bool:

@@ -42,8 +42,9 @@ values (:tenant, :revision_seq, :proposal_id, :state_id, :source, :locator, :dig
 """
 
 LOG = """
-insert into event (at, tenant, user, actor, op, scope, key, revision, reason, detail)
-values (:at, :tenant, :user, :actor, :op, :scope, :key, :revision, :reason, :detail)
+insert into event (tenant, seq, at, user, actor, op, scope, key, revision, reason, detail)
+select :tenant, coalesce(max(seq), 0) + 1, :at, :user, :actor, :op, :scope, :key, :revision, :reason, :detail
+from event where tenant = :tenant
 """
 
 _TIMES = ("created_at", "recorded_at", "last_verified_at", "valid_from", "valid_to", "review_at", "expires_at")
@@ -163,15 +164,19 @@ def revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[Memory
 
 
 def believed(tx: SqliteUtils, tenant: str, scopes: Sequence[str], when: datetime, known_at: datetime) -> list[Memory]:
-    """Return what was known at `known_at` to be true at `when`: the newest revision of each key recorded by then and valid then."""
+    """Return what was known at `known_at` to be true at `when`: of the revisions recorded by then, the newest that is valid then.
+
+    A revision that retired its key ends what came before it, and one that had expired at `known_at` was not believed any more.
+    """
     query = f"""
         select {_MEMORY}, {_STATUS} from revision r
         where tenant = :tenant and scope in (select value from json_each(:scopes)) and recorded_at <= :known and op <> 'DELETE'
-          and content is not null
-          and coalesce(valid_from, '') <= :when and (valid_to is null or valid_to > :when)
+          and content is not null and coalesce(expires_at, '~') > :known
+          and coalesce(valid_from, '') <= :when and coalesce(valid_to, '~') > :when
           and not exists (
               select 1 from revision n where n.tenant = r.tenant and n.scope = r.scope and n.key = r.key
-                and n.revision > r.revision and n.recorded_at <= :known)
+                and n.revision > r.revision and n.recorded_at <= :known
+                and (n.op = 'DELETE' or (coalesce(n.valid_from, '') <= :when and coalesce(n.valid_to, '~') > :when)))
         order by seq"""
     rows = select(tx, query, {"tenant": tenant, "scopes": json.dumps(scopes), "when": stamp(when), "known": stamp(known_at)})
     return _memories(tx, tenant, rows)
@@ -215,8 +220,13 @@ def former_scopes(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[tu
 
 def changes(tx: SqliteUtils, tenant: str, after: int) -> list[tuple[int, str, str]]:
     """Return (seq, scope, key) of every event of a tenant after a sequence number: what a derived copy must look at again."""
-    query = "select seq, scope, key from event where seq > :after and tenant = :tenant order by seq"
+    query = "select seq, scope, key from event where tenant = :tenant and seq > :after order by seq"
     return list(tx.execute(query, {"after": after, "tenant": tenant}).fetchall())
+
+
+def last_event(tx: SqliteUtils, tenant: str) -> int:
+    """Return the sequence number of a tenant's newest event, 0 where there is none."""
+    return int(tx.execute("select coalesce(max(seq), 0) from event where tenant = :tenant", {"tenant": tenant}).fetchall()[0][0])
 
 
 def evidence_of(tx: SqliteUtils, tenant: str, owner: str, ids: Sequence[int]) -> dict[int, tuple[Evidence, ...]]:
@@ -269,6 +279,6 @@ def _memories(tx: SqliteUtils, tenant: str, rows: list[dict[str, Any]]) -> list[
 def _memory(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Memory:
     times = {name: moment(row[name]) for name in _TIMES}
     enums = {"op": Op(row["op"]), "kind": Kind(row["kind"]), "trust": Trust(row["trust"]), "status": Status(row.get("status", "CURRENT"))}
-    plain = {name: value for name, value in row.items() if name != "source_type"}
+    plain = {name: value for name, value in row.items() if name not in ("seq", "source_type")}
     identity = memory_id(row["tenant"], row["scope"], row["key"])
     return Memory(**plain | times | enums, id=identity, source=row["source_type"], evidence=evidence)

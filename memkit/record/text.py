@@ -125,6 +125,15 @@ def latinise(text: str) -> str:
     return text if text.isascii() else text.translate(_look_alikes()[0])
 
 
+def plain(value: str) -> str:
+    """Return the text as a reader sees it, for asking whether two say the same: folded, blanks as one; case and look-alikes count.
+
+    >>> plain("  Deploy   on Friday ")
+    'Deploy on Friday'
+    """
+    return " ".join(fold(value).text.split())
+
+
 def normalise(value: str) -> str:
     """Reduce `value` to what two disguises of it share: the key of tombstones and of duplicate detection.
 

@@ -23,10 +23,12 @@ def digests(db: Database, tenant: str, scope: str, key: str, value: str) -> list
     return [db.keyed_digest(json.dumps(name)) for name in names]
 
 
-def is_buried(tx: SqliteUtils, tenant: str, found: list[str]) -> bool:
-    """Return whether a tombstone stands for any of these digests."""
-    query = "select 1 from tombstone where tenant = :tenant and digest in (select value from json_each(:digests))"
-    return bool(tx.execute(query, {"tenant": tenant, "digests": json.dumps(found)}).fetchall())
+def buried_under(tx: SqliteUtils, tenant: str, found: list[str]) -> list[str]:
+    """Return the keys whose tombstones stand for any of these digests."""
+    query = """
+        select distinct key from tombstone
+        where tenant = :tenant and digest in (select value from json_each(:digests)) order by key"""
+    return [key for (key,) in tx.execute(query, {"tenant": tenant, "digests": json.dumps(found)}).fetchall()]
 
 
 def bury(tx: SqliteUtils, found: list[str], *, tenant: str, scope: str, key: str, at: str) -> None:

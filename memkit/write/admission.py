@@ -6,27 +6,35 @@ trust never overwrites higher. Whether the revision number still fits is not dec
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from memkit.record.model import Candidate, Decision, Memory, Op, Trust
-from memkit.record.text import normalise
+from memkit.record.text import plain
 
 
-def decide(candidate: Candidate, current: Memory | None, *, buried: bool = False) -> Decision:
-    """Decide what a candidate does to the current value of its key; `buried` says a tombstone stands for its value.
+def decide(candidate: Candidate, current: Memory | None, *, now: datetime, buried: Sequence[str] = ()) -> Decision:
+    """Decide what a candidate does to the current value of its key; `buried` names the keys whose tombstones stand for its value.
 
+    >>> from datetime import UTC
     >>> from memkit.record.model import Kind
-    >>> decide(Candidate("theme", "dark", Kind.PREFERENCE, Trust.STATED, 1.0, "user"), None).reason
+    >>> dark = Candidate("theme", "dark", Kind.PREFERENCE, Trust.STATED, 1.0, "user")
+    >>> decide(dark, None, now=datetime(2026, 1, 1, tzinfo=UTC)).reason
     'NEW'
     """
     if candidate.content is None:
         return _withdraw(current)
     if buried:
+        under = ", ".join(repr(key) for key in buried)
         return Decision(
-            Op.NOOP, "TOMBSTONED", "this value was forgotten on request; only a person may lift the tombstone, with restore_right"
+            Op.NOOP, "TOMBSTONED", f"this value was forgotten on request, under {under}; only a person may lift that, with restore_right"
         )
     if current is None:
         return Decision(Op.ADD, "NEW", "nothing was known under this key in this scope")
-    if normalise(candidate.content) == normalise(current.content or ""):
-        return _same_value(candidate, current)
+    if current.ended(now):
+        return Decision(Op.UPDATE, "RENEWED", f"revision {current.revision} had ended, and what has ended defends nothing")
+    if plain(candidate.content) == plain(current.content or ""):
+        return _same_value(candidate, current, now)
     return _other_value(candidate, current)
 
 
@@ -36,11 +44,13 @@ def _withdraw(current: Memory | None) -> Decision:
     return Decision(Op.DELETE, "WITHDRAWN", "the value is withdrawn; the key has no current value from now on")
 
 
-def _same_value(candidate: Candidate, current: Memory) -> Decision:
+def _same_value(candidate: Candidate, current: Memory, now: datetime) -> Decision:
     if candidate.trust.rank > current.trust.rank:
         return Decision(Op.UPDATE, "TRUST_RAISED", f"revision {current.revision} says the same, and now it is {candidate.trust}")
     if candidate.trust is current.trust is Trust.VERIFIED and _digests(candidate) != _digests(current):
         return Decision(Op.UPDATE, "EVIDENCE_RENEWED", f"revision {current.revision} says the same, and now it rests on what was just read")
+    if candidate.trust is current.trust and (current.due(now) or _other_times(candidate, current)):
+        return Decision(Op.UPDATE, "RENEWED", f"revision {current.revision} says the same, and is confirmed with the times given now")
     return Decision(Op.NOOP, "ALREADY_KNOWN", f"the current value, revision {current.revision}, says this already")
 
 
@@ -66,6 +76,14 @@ def _other_value(candidate: Candidate, current: Memory) -> Decision:
     return Decision(
         Op.NOOP, "LOWER_TRUST", f"it is {candidate.trust} and cannot replace revision {current.revision}, which is {current.trust}"
     )
+
+
+def _other_times(candidate: Candidate, current: Memory) -> bool:
+    """Return whether the candidate names a time that the current value does not have."""
+    times = candidate.times
+    pairs = [(times.valid_from, current.valid_from), (times.valid_to, current.valid_to)]
+    pairs += [(times.review_at, current.review_at), (times.expires_at, current.expires_at)]
+    return any(new is not None and new != old for new, old in pairs)
 
 
 def _digests(holder: Candidate | Memory) -> set[tuple[str, str]]:

@@ -55,7 +55,9 @@ def commit(db: Database, candidate: Candidate, place: Place, *, expected: int, n
 def commit_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
     """Do what `commit` does inside a transaction that already holds the write lock, with a clean candidate."""
     tenant, key = place.principal.tenant, candidate.key
-    decision, memory = judge(tx, db, candidate, place)
+    decision, memory = judge(tx, db, candidate, place, now)
+    if expected == 0 and memory is not None and memory.ended(now):
+        expected = memory.revision  # what has ended reads as no current value, so it is written over as one
     if decision.op is not Op.NOOP:
         memory = store.append(
             tx, decision.op, candidate, tenant=tenant, scope=place.scope, expected=expected, actor=place.principal.actor, now=now
@@ -80,47 +82,25 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         if memory is None:
             raise NotFound(f"there is no current value under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
         moved = store.as_candidate(memory)
-        decision, _ = judge(tx, db, moved, to)
+        decision, _ = judge(tx, db, moved, to, now)
         if decision.reason == "TOMBSTONED":
             return Outcome(decision.op, decision.reason, decision.why, memory)
-        gone = store.append(
-            tx,
-            Op.DELETE,
-            replace(moved, content=None, evidence=()),
-            tenant=tenant,
-            scope=place.scope,
-            expected=expected,
-            actor=actor,
-            now=now,
-        )
+        retired = replace(moved, content=None, evidence=())
+        gone = store.append(tx, Op.DELETE, retired, scope=place.scope, expected=expected, tenant=tenant, actor=actor, now=now)
         here = store.append(
-            tx, Op.ADD, moved, tenant=tenant, scope=to.scope, expected=0, actor=actor, now=now, created_at=memory.created_at
+            tx, Op.ADD, moved, scope=to.scope, expected=0, created_at=memory.created_at, tenant=tenant, actor=actor, now=now
         )
-        store.log(
-            tx,
-            Op.DELETE,
-            "RESCOPED",
-            principal=place.principal,
-            scope=place.scope,
-            key=key,
-            revision=gone.revision,
-            now=now,
-            detail=to.scope,
-        )
-        store.log(
-            tx, Op.ADD, "RESCOPED", principal=place.principal, scope=to.scope, key=key, revision=here.revision, now=now, detail=place.scope
-        )
+        for op, one, other, revision in ((Op.DELETE, place, to, gone.revision), (Op.ADD, to, place, here.revision)):
+            store.log(tx, op, "RESCOPED", principal=one.principal, scope=one.scope, key=key, revision=revision, now=now, detail=other.scope)
     return Outcome(Op.UPDATE, "RESCOPED", f"it applies in {to.scope} now, and no longer in {place.scope}", here)
 
 
-def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place) -> tuple[Decision, Memory | None]:
+def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, now: datetime) -> tuple[Decision, Memory | None]:
     """Return the decision about a candidate as things stand, and the current value."""
     tenant = place.principal.tenant
     current = store.current_memory(tx, tenant, place.scope, candidate.key)
-    buried = candidate.content is not None and tombstone.is_buried(
-        tx, tenant, tombstone.digests(db, tenant, place.scope, candidate.key, candidate.content)
-    )
-    return decide(candidate, current, buried=buried), current
+    digests = [] if candidate.content is None else tombstone.digests(db, tenant, place.scope, candidate.key, candidate.content)
+    return decide(candidate, current, now=now, buried=tombstone.buried_under(tx, tenant, digests)), current
 
 
 def check_key(key: str) -> None:

@@ -7,6 +7,7 @@ log. Gates and shadow recalls for inferences are not here yet.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -16,7 +17,8 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import NotFound, Refused, shown
 from memkit.record import store
 from memkit.record.database import Database
-from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Times, Trust
+from memkit.record.model import Candidate, Decision, Evidence, Kind, Op, Outcome, Proposal, ProposalStatus, Times, Trust
+from memkit.record.scope import Principal, named_dimensions
 from memkit.record.text import normalise
 from memkit.write.commit import Place, clean, commit_inside, judge
 
@@ -24,35 +26,40 @@ _WAITS = "it waits in the inbox until a person admits or rejects it"
 
 
 def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[str, ...], now: datetime) -> Proposal:
-    """Put a candidate into the inbox, once, or say why not. Raises Refused for text that may not be kept."""
+    """Put a candidate into the inbox, once, or say why not. Raises Refused for text that may not be kept.
+
+    What waits already is returned as it is, and what a person rejected is not asked again in other spelling.
+    """
     candidate = clean(candidate)
     with db.write() as tx:
-        decision, current = judge(tx, db, candidate, place)
+        decision, current = judge(tx, db, candidate, place, now)
         revision = current.revision if current else 0
-        reason = decision.reason if decision.op is Op.NOOP else "AWAITS_A_PERSON"
-        op = Op.NOOP if decision.op is Op.NOOP else Op.PROPOSED
-        store.log(tx, op, reason, principal=place.principal, scope=place.scope, key=candidate.key, revision=revision, now=now)
+        for earlier in _same(tx, place, candidate):
+            if earlier.status is ProposalStatus.PENDING:
+                return earlier
+            if decision.op is not Op.NOOP:
+                decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
         if decision.op is Op.NOOP:
-            refused = replace(candidate, content=None, evidence=()) if reason == "TOMBSTONED" else candidate
-            return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, reason, decision.why, now, flags)
-        for waiting in _waiting_for(tx, place, candidate):
-            return waiting
-        identity = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)
-        store.add_evidence(tx, place.principal.tenant, candidate.evidence, proposal_id=identity)
-        return fetch(tx, place.principal.tenant, identity)
+            store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
+            refused = replace(candidate, content=None, evidence=()) if decision.reason == "TOMBSTONED" else candidate
+            return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, decision.reason, decision.why, now, flags)
+        store.log(tx, Op.PROPOSED, "AWAITS_A_PERSON", **_where(place), key=candidate.key, revision=revision, now=now)
+        number = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)
+        return fetch(tx, place.principal, number)
 
 
-def listed(tx: SqliteUtils, tenant: str, scopes: list[str], status: ProposalStatus) -> list[Proposal]:
+def listed(tx: SqliteUtils, principal: Principal, scopes: list[str], status: ProposalStatus) -> list[Proposal]:
     """Return the proposals of these scopes with a status, oldest first."""
-    rows = [row for scope in scopes for row in _select(tx, tenant, "scope = :scope and status = :status", scope=scope, status=status)]
-    return [_proposal(tx, tenant, row) for row in sorted(rows, key=lambda row: int(row["id"]))]
+    where = "status = :status and scope in (select value from json_each(:scopes))"
+    return _proposals(tx, principal.tenant, where, status=status, scopes=json.dumps(scopes))
 
 
-def fetch(tx: SqliteUtils, tenant: str, identity: int) -> Proposal:
-    """Return one proposal. Raises NotFound, for another tenant's exactly as for none."""
-    for row in _select(tx, tenant, "id = :id", id=identity):
-        return _proposal(tx, tenant, row)
-    raise NotFound(f"there is no proposal {shown(identity)}; kit.inbox(scope=...) lists those that wait")
+def fetch(tx: SqliteUtils, principal: Principal, number: int) -> Proposal:
+    """Return one proposal. Raises NotFound, for another tenant's, and for what is another user's own, exactly as for none."""
+    for proposal in _proposals(tx, principal.tenant, "number = :number", number=number):
+        if named_dimensions(proposal.scope).get("user", principal.user) == principal.user:
+            return proposal
+    raise NotFound(f"there is no proposal {shown(number)}; kit.inbox(scope=...) lists those that wait")
 
 
 def admit(tx: SqliteUtils, db: Database, proposal: Proposal, place: Place, now: datetime) -> Outcome:
@@ -65,55 +72,58 @@ def admit(tx: SqliteUtils, db: Database, proposal: Proposal, place: Place, now: 
 
 def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalStatus, reason: str) -> Proposal:
     """Move a proposal out of PENDING. Raises Refused where somebody decided about it already."""
-    tenant = place.principal.tenant
     query = """
-        update proposal set status = :status, reason = :reason where id = :id and tenant = :tenant and status = 'PENDING' returning id"""
-    if not tx.execute(query, {"status": status, "reason": reason, "id": proposal.id, "tenant": tenant}).fetchall():
-        now = fetch(tx, tenant, proposal.id).status
+        update proposal set status = :status, reason = :reason
+        where number = :number and tenant = :tenant and status = 'PENDING' returning id"""
+    row = {"status": status, "reason": reason, "number": proposal.id, "tenant": place.principal.tenant}
+    if not tx.execute(query, row).fetchall():
+        now = fetch(tx, place.principal, proposal.id).status
         raise Refused("NOT_PENDING", f"proposal {proposal.id} is {now}, not PENDING: it was decided before; look at kit.inbox(scope=...)")
-    return fetch(tx, tenant, proposal.id)
+    return fetch(tx, place.principal, proposal.id)
 
 
-def _waiting_for(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]:
-    rows = _select(tx, place.principal.tenant, "scope = :scope and key = :key and status = 'PENDING'", scope=place.scope, key=candidate.key)
-    same = [row for row in rows if normalise(row["content"] or "") == normalise(candidate.content or "")]
-    return [_proposal(tx, place.principal.tenant, row) for row in same]
+def _same(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]:
+    """Return the proposals of the key that wait or were rejected and say the same, disguises undone."""
+    where = "scope = :scope and key = :key and status in ('PENDING', 'REJECTED') and content is not null"
+    earlier = _proposals(tx, place.principal.tenant, where, scope=place.scope, key=candidate.key)
+    return [proposal for proposal in earlier if normalise(proposal.content or "") == normalise(candidate.content or "")]
 
 
 def _insert(tx: SqliteUtils, candidate: Candidate, place: Place, *, flags: tuple[str, ...], expected: int, now: datetime) -> int:
     row = store.terms_of(candidate) | {"tenant": place.principal.tenant, "scope": place.scope, "flags": " ".join(flags)}
     row |= {"expected": expected, "status": ProposalStatus.PENDING, "reason": "AWAITS_A_PERSON", "created_at": store.stamp(now)}
-    names = ", ".join(row)
-    values = ", ".join(f":{name}" for name in row)
-    return int(tx.execute(f"insert into proposal ({names}) values ({values}) returning id", row).fetchall()[0][0])
+    names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
+    query = f"""
+        insert into proposal (number, {names}) select coalesce(max(number), 0) + 1, {values}
+        from proposal where tenant = :tenant returning id, number"""
+    ((identity, number),) = tx.execute(query, row).fetchall()
+    store.add_evidence(tx, place.principal.tenant, candidate.evidence, proposal_id=identity)
+    return int(number)
 
 
-def _select(tx: SqliteUtils, tenant: str, where: str, **values: object) -> list[dict[str, Any]]:
-    return store.select(tx, f"select * from proposal where tenant = :tenant and {where} order by id", {"tenant": tenant, **values})
+def _where(place: Place) -> dict[str, Any]:
+    return {"principal": place.principal, "scope": place.scope}
 
 
-def _proposal(tx: SqliteUtils, tenant: str, row: dict[str, Any]) -> Proposal:
-    evidence = store.evidence_of(tx, tenant, "proposal_id", [row["id"]]).get(row["id"], ())
-    candidate = Candidate(
-        key=row["key"],
-        content=row["content"],
-        kind=Kind(row["kind"]),
-        trust=Trust(row["trust"]),
-        confidence=row["confidence"],
-        source=row["source_type"],
-        evidence=evidence,
-        times=Times(**{name: store.moment(row[name]) for name in ("valid_from", "valid_to", "review_at", "expires_at")}),
-    )
-    waits = row["status"] == ProposalStatus.PENDING
+def _proposals(tx: SqliteUtils, tenant: str, where: str, **values: object) -> list[Proposal]:
+    rows = store.select(tx, f"select * from proposal where tenant = :tenant and {where} order by id", {"tenant": tenant, **values})
+    evidence = store.evidence_of(tx, tenant, "proposal_id", [row["id"] for row in rows]) if rows else {}
+    return [_proposal(row, evidence.get(row["id"], ())) for row in rows]
+
+
+def _proposal(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Proposal:
+    times = Times(*(store.moment(row[name]) for name in ("valid_from", "valid_to", "review_at", "expires_at")))
+    kept = (row["key"], row["content"], Kind(row["kind"]), Trust(row["trust"]), row["confidence"], row["source_type"])
+    status = ProposalStatus(row["status"])
     return Proposal(
-        id=row["id"],
+        id=row["number"],
         scope=row["scope"],
-        status=ProposalStatus(row["status"]),
-        candidate=candidate,
+        status=status,
+        candidate=Candidate(*kept, evidence, times),
         expected=row["expected"],
         op=Op.PROPOSED,
         reason=row["reason"],
-        why=_WAITS if waits else f"it was decided: {row['status']}",
+        why=_WAITS if status is ProposalStatus.PENDING else f"it was decided: {status}",
         created_at=datetime.fromisoformat(row["created_at"]),
         flags=tuple(row["flags"].split()),
     )

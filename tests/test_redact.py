@@ -15,8 +15,8 @@ from redaction_corpus import samples
 
 import memkit.write.redact as room
 from memkit.errors import Refused
-from memkit.write.table import table
 from memkit.write.redact import Finding, redact
+from memkit.write.table import table
 
 SHARED = Path(__file__).parents[1].parent / "shared" / "data" / "make_redaction_dev.py"
 CORPUS = [sample for seed in (101, 102) for sample in samples(seed)]

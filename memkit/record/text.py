@@ -16,12 +16,16 @@ from pathlib import Path
 
 MAX_MARKS = 30  # the Stream-Safe Text Format of Unicode Standard Annex 15; canonical ordering is quadratic in longer runs
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+compiled = cache(re.compile)  # a pattern is compiled when it is first used, and kept
+
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+_ALONE = (
+    r"[\t\n\r -~\u00c0-\u0131\u0400-\u0482\u2018-\u201d\u3000-\u3002\u3041-\u3096\u30a1-\u30fc\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*"
+)
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 _COMPOSING = (range(0x1161, 0x1200), range(0x16D63, 0x16D6B))  # letters, not marks, that still compose with what stands before them
 
-_ASCII_TOKEN = re.compile(r"[A-Za-z]{1,4}|[0-9]|[!-/:-@\[-`{-~]|[ \t]{2,}|[\n\r]+|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_BMP, _FAR = re.compile(r"[\x80-\uffff]"), re.compile(r"[\U00010000-\U0010ffff]")
+_ASCII_TOKEN = r"[A-Za-z]{1,4}|[0-9]|[!-/:-@\[-`{-~]|[ \t]{2,}|[\n\r]+|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,10 @@ def fold(text: str) -> Folded:
     >>> fold("\\uff50a\\u200bss").text
     'pass'
     """
-    if text.isascii() and not _CONTROL.search(text):
+    if text.isascii() and not compiled(_CONTROL).search(text):
         return Folded(text, range(len(text)), range(1, len(text) + 1))
+    if compiled(_ALONE).fullmatch(text):  # each of these folds to one character, whatever stands beside it
+        return Folded(unicodedata.normalize("NFKC", text), range(len(text)), range(1, len(text) + 1))
     alphabet = {char: _alone(char) for char in set(text)}
     if all(len(form) == 1 for form in alphabet.values()):
         return Folded("".join([alphabet[char] for char in text]), range(len(text)), range(1, len(text) + 1))
@@ -144,7 +150,7 @@ def normalise(value: str) -> str:
     >>> normalise("  TKT\\u2010100 is \\uff2f\\u039aAY ")
     'tkt-100isokay'
     """
-    if value.isascii() and not _CONTROL.search(value):
+    if value.isascii() and not compiled(_CONTROL).search(value):
         return "".join(value.lower().split())
     now = fold(value).text
     if any(c.isascii() and c.isalpha() for c in now):  # capitals of another script among Latin letters are Latin capitals
@@ -166,9 +172,9 @@ def count_tokens(text: str) -> int:
     >>> count_tokens("Retry twice, then stop."), count_tokens("重试两次")
     (9, 9)
     """
-    ascii_part = len(_ASCII_TOKEN.findall(text)) + bool(text)
+    ascii_part = len(compiled(_ASCII_TOKEN).findall(text)) + bool(text)
     if text.isascii():
         return ascii_part
-    near = len(_BMP.findall(text))
-    far = len(_FAR.findall(text))
+    near = len(compiled(r"[\x80-\uffff]").findall(text))
+    far = len(compiled(r"[\U00010000-\U0010ffff]").findall(text))
     return ascii_part + 2 * near + 4 * far

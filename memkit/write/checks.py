@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 import tomllib
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-compiled = cache(re.compile)  # every pattern of the write path is compiled when it is first used, and kept
+from memkit.record.text import compiled
 
 
 @cache

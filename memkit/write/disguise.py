@@ -11,16 +11,15 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from memkit.record.text import Folded, fold, latinise
-from memkit.write.checks import compiled
+from memkit.record.text import Folded, compiled, fold, latinise
 
 WALL = "\ue000"  # stands for what is masked: no pattern matches across it by name
 
 _ESCAPE = (
     r"[%\\&](?:(?<=%)([0-9A-Fa-f]{2})|(?<=\\)(?:x([0-9A-Fa-f]{2})|u\{?([0-9A-Fa-f]{4})\}?|[nrt])|#x([0-9A-Fa-f]{2,5});|#([0-9]{2,6});)"
 )
-_SPACED = r"[ ._*-](?:\S[ ._*-]){5}"
-_GAP = r"(?<![^\s._*-].)(?<=\S)[ ._*-](?=\S(?:[\s._*-]|$))"
+_SPACED = r"[ ._*-](?:[^\s._*-][ ._*-]){5}"
+_GAP = r"[ ._*-](?<=\S.)(?<![^\s._*-]..)(?=\S(?:[\s._*-]|$))"
 _JOINT = r"[\"'`\\](?:(?<=\\)\n\s{0,8}|(?<!\\)\s{0,3}(?:[+.&\n]|\\\n)?\s{0,8}[\"'`])"
 _CODED = (r"[A-Za-z0-9+/_-]{16,}={0,2}", r"(?:[0-9A-Fa-f]{2}[ :]){11,}[0-9A-Fa-f]{2}")
 

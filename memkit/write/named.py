@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memkit.write.checks import compiled, mixed, opaque, scrambled, stand_in
+from memkit.record.text import compiled
+from memkit.write.checks import mixed, opaque, scrambled, stand_in
 from memkit.write.table import Span, read
 
 
@@ -29,10 +30,11 @@ def named(text: str) -> Iterator[Span]:
     """Yield (start, end, kind) of the values that follow the name of a secret in folded `text`."""
     lower, done = text.replace("\u0130", "I").lower(), 0  # the one letter whose small form is longer
     parts, pattern = _names()
-    if not any(part in lower for part in parts):
+    if not any(map(lower.__contains__, parts)):
         return
     for match in compiled(pattern).finditer(lower):
-        if match.end() >= done and _whole(text, *match.span()) and (span := _value(text[match.start() : match.end()], text, match.end())):
+        begins = match.end() >= done and compiled("[!-~“「『«‹]").search(text, match.end(), match.end() + 64)
+        if begins and _whole(text, *match.span()) and (span := _value(text[match.start() : match.end()], text, match.end())):
             yield span
             done = span[1]
 

@@ -8,12 +8,10 @@ Left out: what the caller does about findings (mask or refuse), and any storage.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memkit.errors import Refused
-from memkit.record.text import Folded, fold
-from memkit.write.checks import compiled
+from memkit.record.text import Folded, compiled, fold
 from memkit.write.disguise import WALL, disguises
 from memkit.write.named import named
 from memkit.write.table import Span, merged, table
@@ -69,12 +67,11 @@ def _settle(text: str) -> Redacted:
     raise RecursionError("masking does not come to rest")
 
 
-def _find(view: Folded) -> Iterator[Span]:
+def _find(view: Folded) -> list[Span]:
     """Look at the text as it is, and with each disguise undone: what has a shape first, then what is only known by its name."""
-    for seen in (view, *(undone for _, undone in disguises(view))):
-        for look in (table("detectors.toml", "token", "identity").spans, named):
-            for start, end, kind in look(seen.text):
-                yield *seen.original_span(start, end), kind
+    looks = (table("detectors.toml", "token", "identity").spans, named)
+    views = [view, *(undone for _, undone in disguises(view))]
+    return [(*seen.original_span(start, end), kind) for seen in views for look in looks for start, end, kind in look(seen.text)]
 
 
 def _masked(text: str, spans: list[Span]) -> Redacted:

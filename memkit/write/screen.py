@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from memkit.record.text import Folded, fold
-from memkit.write.checks import compiled
+from memkit.record.text import Folded, compiled, fold
 from memkit.write.disguise import disguises
 from memkit.write.table import merged, table
 

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memkit.write.checks import CHECKS, compiled
+from memkit.record.text import compiled
+from memkit.write.checks import CHECKS
 
 Span = tuple[int, int, str]
 
@@ -57,7 +58,7 @@ class Table:
         """Yield (start, end, kind) for every row that finds something; the rows that stand first come first."""
         lower, digits = text.lower(), len(compiled("[0-9]").findall(text))
         held = [words for needs, words in self.words.items() if not needs or compiled(needs).search(text)]
-        wanted = {number for words in held for word, numbers in words.items() if word in lower for number in numbers}
+        wanted = {number for words in held for word in filter(lower.__contains__, words) for number in words[word]}
         for number in sorted(wanted):
             if digits >= self.rows[number].digits:
                 yield from self.rows[number].spans(text)

@@ -22,6 +22,7 @@ _CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 _ALONE = (
     r"[\t\n\r -~\u00c0-\u0131\u0400-\u0482\u2018-\u201d\u3000-\u3002\u3041-\u3096\u30a1-\u30fc\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*"
 )
+_WIDE = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 _COMPOSING = (range(0x1161, 0x1200), range(0x16D63, 0x16D6B))  # letters, not marks, that still compose with what stands before them
 
@@ -78,7 +79,7 @@ def fold(text: str) -> Folded:
     if text.isascii() and not compiled(_CONTROL).search(text):
         return Folded(text, range(len(text)), range(1, len(text) + 1))
     if compiled(_ALONE).fullmatch(text):  # each of these folds to one character, whatever stands beside it
-        return Folded(unicodedata.normalize("NFKC", text), range(len(text)), range(1, len(text) + 1))
+        return Folded(text.translate(_WIDE), range(len(text)), range(1, len(text) + 1))
     alphabet = {char: _alone(char) for char in set(text)}
     if all(len(form) == 1 for form in alphabet.values()):
         return Folded("".join([alphabet[char] for char in text]), range(len(text)), range(1, len(text) + 1))

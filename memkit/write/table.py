@@ -56,9 +56,11 @@ class Table:
 
     def spans(self, text: str) -> Iterator[Span]:
         """Yield (start, end, kind) for every row that finds something; the rows that stand first come first."""
-        lower, digits = text.lower(), len(compiled("[0-9]").findall(text))
-        held = [words for needs, words in self.words.items() if not needs or compiled(needs).search(text)]
-        wanted = {number for words in held for word in filter(lower.__contains__, words) for number in words[word]}
+        lower, wanted = text.lower(), set[int]()
+        for needs, words in self.words.items():
+            if not needs or compiled(needs).search(text):
+                wanted.update(*[words[word] for word in filter(lower.__contains__, words)])
+        digits = len(compiled("[0-9]").findall(text)) if wanted else 0
         for number in sorted(wanted):
             if digits >= self.rows[number].digits:
                 yield from self.rows[number].spans(text)

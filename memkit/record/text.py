@@ -20,7 +20,7 @@ compiled = cache(re.compile)  # a pattern is compiled when it is first used, and
 
 _CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 _ALONE = (
-    r"[\t\n\r -~\u00c0-\u0131\u0400-\u0482\u2018-\u201d\u3000-\u3002\u3041-\u3096\u30a1-\u30fc\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff5e]*"
+    r"[\t\n\r -~\u00c0-\u0131\u0400-\u0482\u2018-\u201d\u3000-\u3002ぁ-ゖァ-ー\u4e00-\u9fff가-힣\uff01-\uff5e]*"  # letters without marks
 )
 _WIDE = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))

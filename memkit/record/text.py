@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
 MAX_MARKS = 30  # the Stream-Safe Text Format of Unicode Standard Annex 15; canonical ordering is quadratic in longer runs
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+compiled = cache(re.compile)  # a pattern is compiled when it is first used, and kept
+
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+_ALONE = (
+    r"[\t\n\r -~\u00c0-\u0131\u0400-\u0482\u2018-\u201d\u3000-\u3002ぁ-ゖァ-ー\u4e00-\u9fff가-힣\uff01-\uff5e]*"  # letters without marks
+)
 _WIDE = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
-_PLAIN = re.compile(r"[\t\n\r -~\u3001\u3002\u3041-\u3096\u30a1-\u30fc\u4e00-\u9fff\uac00-\ud7a3\u2018-\u201d]*")
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 _COMPOSING = (range(0x1161, 0x1200), range(0x16D63, 0x16D6B))  # letters, not marks, that still compose with what stands before them
 
-_ASCII_TOKEN = re.compile(r"[A-Za-z]{1,4}|[0-9]|[!-/:-@\[-`{-~]|[ \t]{2,}|[\n\r]+|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_BMP, _FAR = re.compile(r"[\x80-\uffff]"), re.compile(r"[\U00010000-\U0010ffff]")
+_ASCII_TOKEN = r"[A-Za-z]{1,4}|[0-9]|[!-/:-@\[-`{-~]|[ \t]{2,}|[\n\r]+|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,24 @@ class Folded:
             return at, at
         return self.offsets[start], self.ends[end - 1]
 
+    def rewrite(self, changes: Iterable[tuple[int, int, str]]) -> Folded:
+        """Replace disjoint spans (start, end, new), in order; what is new stands for all that it replaces.
+
+        >>> fold("say g h p").rewrite([(5, 6, ""), (7, 8, "")]).text
+        'say ghp'
+        """
+        parts, offsets, ends, at = list[str](), list[int](), list[int](), 0
+        for start, stop, new in (*changes, (len(self.text), len(self.text), "")):
+            parts += [self.text[at:start], new]
+            offsets += [*self.offsets[at:start], *(self.offsets[start] for _ in new)]
+            ends += [*self.ends[at:start], *(self.ends[stop - 1] for _ in new)]
+            at = stop
+        return Folded("".join(parts), offsets, ends)
+
+    def within(self, start: int, end: int, text: str) -> Folded:
+        """Return what a span really says as a text of its own, each character of which stands for the whole span."""
+        return Folded(text, [self.offsets[start]] * len(text), [self.ends[end - 1]] * len(text))
+
 
 def fold(text: str) -> Folded:
     """Fold `text` to NFKC without invisible characters, in linear time, keeping the way back.
@@ -55,42 +76,38 @@ def fold(text: str) -> Folded:
     >>> fold("\\uff50a\\u200bss").text
     'pass'
     """
-    if text.isascii() and not _CONTROL.search(text):
+    if text.isascii() and not compiled(_CONTROL).search(text):
         return Folded(text, range(len(text)), range(1, len(text) + 1))
-    narrow = text.translate(_WIDE)
-    if _PLAIN.fullmatch(narrow):
-        return Folded(narrow, range(len(text)), range(1, len(text) + 1))
-    alphabet = set(text)
-    roles = {char: _role(char) for char in alphabet}
-    forms = {char: _nfkc(char) for char in alphabet}
-    if not any(roles.values()) and all(len(form) == 1 for form in forms.values()):
-        return Folded("".join([forms[char] for char in text]), range(len(text)), range(1, len(text) + 1))
-    return _fold_clusters(text, roles, forms)
+    if compiled(_ALONE).fullmatch(text):  # each of these folds to one character, whatever stands beside it
+        return Folded(text.translate(_WIDE), range(len(text)), range(1, len(text) + 1))
+    alphabet = {char: _alone(char) for char in set(text)}
+    if all(len(form) == 1 for form in alphabet.values()):
+        return Folded("".join([alphabet[char] for char in text]), range(len(text)), range(1, len(text) + 1))
+    clusters = list(_clusters(text, alphabet))
+    offsets = [first for first, _, form in clusters for _ in form]
+    return Folded("".join([form for _, _, form in clusters]), offsets, [last for _, last, form in clusters for _ in form])
 
 
-def _fold_clusters(text: str, roles: dict[str, str], forms: dict[str, str]) -> Folded:
-    """Fold character by character, together with the marks and invisible characters that follow one."""
-    parts: list[str] = []
-    offsets: list[int] = []
-    ends: list[int] = []
-    starts = [at for at, char in enumerate(text) if not at or not roles[char]]
+def _clusters(text: str, alphabet: dict[str, str]) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, folded) of each character together with the marks and invisible characters that follow it."""
+    starts = [at for at, char in enumerate(text) if alphabet[char] or not at]
     for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
-        first, last, form = start, stop, forms[text[start]]
-        if stop - start > 1 or roles[text[start]]:
-            kept = [at for at in range(start, stop) if roles[text[at]] != "drop"][: MAX_MARKS + 1]
-            if not kept:
-                continue
-            first, last = kept[0], kept[-1] + 1
-            form = "".join([c for c in _nfkc("".join([text[at] for at in kept])) if _role(c) != "drop"])
-        parts.append(form)
-        offsets.extend([first] * len(form))
-        ends.extend([last] * len(form))
-    return Folded("".join(parts), offsets, ends)
+        kept = [at for at in range(start, stop) if _role(text[at]) != "drop"][: MAX_MARKS + 1]
+        if stop - start == 1 and alphabet[text[start]]:
+            yield start, stop, alphabet[text[start]]
+        elif kept:
+            form = _nfkc("".join([text[at] for at in kept]))
+            yield kept[0], kept[-1] + 1, "".join([c for c in form if _role(c) != "drop"])
 
 
 @lru_cache(maxsize=4096)
 def _nfkc(cluster: str) -> str:
     return unicodedata.normalize("NFKC", cluster)
+
+
+@lru_cache(maxsize=4096)
+def _alone(char: str) -> str:
+    return "" if _role(char) else _nfkc(char)
 
 
 @lru_cache(maxsize=4096)
@@ -143,7 +160,7 @@ def normalise(value: str) -> str:
     >>> normalise("  TKT\\u2010100 is \\uff2f\\u039aAY ")
     'tkt-100isokay'
     """
-    if value.isascii() and not _CONTROL.search(value):
+    if value.isascii() and not compiled(_CONTROL).search(value):
         return "".join(value.lower().split())
     now = fold(value).text
     if any(c.isascii() and c.isalpha() for c in now):  # capitals of another script among Latin letters are Latin capitals
@@ -165,9 +182,9 @@ def count_tokens(text: str) -> int:
     >>> count_tokens("Retry twice, then stop."), count_tokens("重试两次")
     (9, 9)
     """
-    ascii_part = len(_ASCII_TOKEN.findall(text)) + bool(text)
+    ascii_part = len(compiled(_ASCII_TOKEN).findall(text)) + bool(text)
     if text.isascii():
         return ascii_part
-    near = len(_BMP.findall(text))
-    far = len(_FAR.findall(text))
+    near = len(compiled(r"[\x80-\uffff]").findall(text))
+    far = len(compiled(r"[\U00010000-\U0010ffff]").findall(text))
     return ascii_part + 2 * near + 4 * far

@@ -51,7 +51,16 @@ def doctor(as_json: bool) -> None:
     raise SystemExit(0 if doctor_.healthy(findings) else 1)
 
 
-@main.command()
+class _Bench(click.Command):
+    """`memkit bench NAMES`, but `memkit bench drift ...` is a command of its own with its own options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args[:1] == ["drift"]:
+            import_module("memkit.lab.drift").command.main(args=args[1:], prog_name="memkit bench drift")
+        return super().parse_args(ctx, args)
+
+
+@main.command(cls=_Bench)
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print the rows for a program.")
 @click.option("--quick", is_flag=True, help="Measure tiny sizes, to see that it works.")
@@ -60,6 +69,7 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None)
     """Measure memkit against plain baselines on this machine, as ratios.
 
     NAMES choose what is measured: import, recall, add-then-query, write, remember, fairness. Without any, all of it, in a few minutes.
+    `memkit bench drift --help` measures how often each way of citing calls a fact stale falsely, or misses its change.
     """
     try:
         found = import_module("memkit.lab.bench")

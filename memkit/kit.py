@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from types import TracebackType
@@ -22,18 +23,20 @@ from memkit.read import recall as recalling
 from memkit.read.analyze import forget_cached
 from memkit.read.follow import Index
 from memkit.read.recall import TFIDF, Recall, Recipe
-from memkit.record import store
+from memkit.record import store, tombstone
 from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check, check_memory, find, mentions, observe
 from memkit.record.model import Candidate, Check, Event, Evidence, Kind, Memory, Op, Outcome, Proposal, ProposalStatus, Times, Trust
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sources import Folder, Sources, Texts, check_name
 from memkit.write import proposals
-from memkit.write.commit import Place, check_key, check_moments, commit, rescope
+from memkit.write.commit import Place, check_expected, check_key, check_moments, commit, rescope
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
 Clock = Callable[[], datetime]
+LONGEST_QUERY = 10_000  # characters of a query that are looked at
+MOST_CITES = 50
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -57,14 +60,24 @@ def open(
     """
     if root is not None and sources is not None:
         raise Refused("TWO_KINDS_OF_SOURCES", "both root and sources were given; pass the folder or the dict, not both")
-    readable = Folder(root) if root is not None else Texts({} if sources is None else sources)
-    return Kit(Database(path, ids=ids or random_id), readable, principal or Principal(), clock or (lambda: datetime.now(UTC)))
+    for name, function in (("clock", clock), ("ids", ids)):
+        if function is not None and not callable(function):
+            raise Refused(f"BAD_{name.upper()}", f"{name} is {shown(function)}; pass a function without arguments")
+    folder = None if root is None else Folder(root)
+    db = Database(path, ids=random_id if ids is None else ids)
+    if folder is not None:
+        folder.keep_out(db.owned)
+    readable = folder if folder is not None else Texts({} if sources is None else sources)
+    who = Principal() if principal is None else principal
+    return Kit(db, readable, who, (lambda: datetime.now(UTC)) if clock is None else clock)
 
 
 class Kit:
     """An open store seen by one principal. Every verb takes the scope it applies to; a missing one is BadScope, never "all"."""
 
     def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Clock, indexes: dict[str, Index] | None = None) -> None:
+        if not isinstance(principal, Principal):
+            raise Refused("BAD_PRINCIPAL", f"the principal is {shown(principal)}; pass a memkit.Principal")
         self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
         self._indexes = {} if indexes is None else indexes
         self._index = self._indexes.setdefault(principal.tenant, Index(principal.tenant))
@@ -105,7 +118,7 @@ class Kit:
         require_person(self.principal, "state a memory")
         times = Times(valid_from, valid_to, review_at, expires_at)
         candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.STATED, 1.0, "user", (), times)
-        return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
+        return self._told(commit(self.db, candidate, self._place(scope), expected=expected, now=self._now()))
 
     def learn(
         self,
@@ -131,14 +144,14 @@ class Kit:
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
         times = Times(valid_from, valid_to, review_at, expires_at)
-        vouched = self.principal.actor == "person"
+        vouched, place = self.principal.actor == "person", self._place(scope)
         flags = () if vouched else _flags(content)
-        if vouched or (not flags and self._repeats(content, evidence, reader)):
+        if vouched or (not (flags or self._was_forgotten(key, place)) and self._repeats(content, evidence, reader)):
             candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.VERIFIED, 1.0, "source", evidence, times)
-            return commit(self.db, candidate, self._place(scope), expected=expected, now=self._now())
+            return self._told(commit(self.db, candidate, place, expected=expected, now=self._now()))
         candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.INFERRED, 1.0, "source", evidence, times)
-        proposal = proposals.propose(self.db, candidate, self._place(scope), flags=flags, now=self._now())
-        return Outcome(proposal.op, proposal.reason, proposal.why, self.current(key, scope=scope), proposal)
+        proposal = proposals.propose(self.db, candidate, place, flags=flags, now=self._now())
+        return Outcome(proposal.op, proposal.reason, proposal.why, None, proposal)
 
     def propose(
         self, key: str, content: str, *, scope: Scope, kind: str = Kind.INFERENCE, confidence: float = 0.5, cite: str | Sequence[str] = ()
@@ -152,6 +165,7 @@ class Kit:
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
         """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
         require(self.principal, "write")
+        check_key(key)
         return rescope(self.db, key, self._place(scope), self._place(to), expected=expected, now=self._now())
 
     def inbox(self, *, scope: Scope, status: str = ProposalStatus.PENDING) -> list[Proposal]:
@@ -166,22 +180,23 @@ class Kit:
         require(self.principal, "write")
         require_person(self.principal, "admit a proposal")
         with self.db.read() as tx:
-            waiting = proposals.fetch(tx, self.principal, _identity(proposal))
+            waiting = proposals.fetch(tx, self.principal, proposal)
         self._require_evidence(waiting)
         with self.db.write() as tx:
-            waiting = proposals.fetch(tx, self.principal, waiting.id)
+            waiting = proposals.fetch(tx, self.principal, waiting)
             return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now())
 
     def reject(self, proposal: Proposal | int, why: str = "") -> Outcome:
         """Turn a proposal down, as a person decides. `why` is returned, masked, and not kept."""
         require(self.principal, "write")
         require_person(self.principal, "reject a proposal")
+        said = _said(why)
         with self.db.write() as tx:
-            waiting = proposals.fetch(tx, self.principal, _identity(proposal))
+            waiting = proposals.fetch(tx, self.principal, proposal)
             place = Place(self.principal, waiting.scope)
             settled = proposals.settle(tx, waiting, place, ProposalStatus.REJECTED, "REJECTED")
             store.log(tx, Op.NOOP, "REJECTED", principal=self.principal, scope=waiting.scope, key=waiting.key, revision=0, now=self._now())
-        return Outcome(Op.NOOP, "REJECTED", redact(why).text or "a person turned it down", None, settled)
+        return Outcome(Op.NOOP, "REJECTED", said or "a person turned it down", None, settled)
 
     # --- read
 
@@ -214,6 +229,7 @@ class Kit:
         require(self.principal, "history")
         if key is not None:
             check_key(key)
+        check_expected(after)
         with self.db.read() as tx:
             return store.events(tx, self.principal.tenant, after=after, scopes=self._visible(scope), key=key)
 
@@ -235,11 +251,13 @@ class Kit:
     def recall(self, query: str, *, scope: Scope, budget: int, limit: int | None = None, recipe: Recipe | None = None) -> Recall:
         """Return the memories that answer a query, within a budget of tokens, and what was skipped with its reason. Only reads."""
         require(self.principal, "search", "read")
-        recalling.check_request(query, budget, limit)
-        query = redact(query).text  # it comes back in the result, and its words in the cache of `analyze`
+        recalling.check_request(query, budget, limit, recipe)
+        query = redact(query[:LONGEST_QUERY]).text  # it comes back in the result, and its words in the cache of `analyze`
         with self.db.read() as tx:
             ranked = recalling.rank(tx, self._index, query, self._visible(scope))
-        return recalling.fill(ranked, self._reader(), query, budget=budget, limit=limit, recipe=recipe or TFIDF, now=self._now())
+        return recalling.fill(
+            ranked, self._reader(), query, budget=budget, limit=limit, recipe=TFIDF if recipe is None else recipe, now=self._now()
+        )
 
     # --- govern
 
@@ -257,7 +275,7 @@ class Kit:
                 self._index.catch_up(tx)
                 return self._index.copies(identity)
 
-        said = redact(reason).text
+        said = _said(reason)
         return forgetting.forget(self.db, key, place, expected=expected, reason=said, now=self._now(), derived=index_copies)
 
     def restore_right(self, key: str, *, scope: Scope, reason: str) -> int:
@@ -265,6 +283,7 @@ class Kit:
         require(self.principal, "forget")
         require_person(self.principal, "lift a tombstone")
         check_key(key)
+        _said(reason)
         return forgetting.restore_right(self.db, key, self._place(scope), now=self._now())
 
     # --- arguments
@@ -290,6 +309,10 @@ class Kit:
 
     def _observe(self, cite: str | Sequence[str], reader: Reader) -> tuple[Evidence, ...]:
         now = self._now()
+        if isinstance(cite, (list, tuple)) and len(cite) > MOST_CITES:
+            raise Refused(
+                "MANY_CITATIONS", f"{len(cite):,} citations were given; at most {MOST_CITES} are kept, so cite the ones that matter"
+            )
         cites: Sequence[str] = cite if isinstance(cite, (list, tuple)) else [cite]  # type: ignore[list-item]
         try:
             for text in cites:
@@ -300,6 +323,15 @@ class Kit:
             return tuple(observe(text, reader, now) for text in cites)
         except BadLocator as error:  # it may name what stands beside the citation
             raise BadLocator(redact(error.text).text, redact(str(error)).text) from None
+
+    def _told(self, outcome: Outcome) -> Outcome:
+        """Return the outcome, without the memory for who may write and not read."""
+        return outcome if "read" in self.principal.grants else replace(outcome, memory=None)
+
+    def _was_forgotten(self, key: str, place: Place) -> bool:
+        """Return whether a tombstone stands under this key: what replaces a forgotten value waits for a person."""
+        with self.db.read() as tx:
+            return tombstone.stands_under(tx, self.principal.tenant, place.scope, key)
 
     def _repeats(self, content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:
         """Return whether the content states what was read at every citation."""
@@ -329,5 +361,7 @@ def _confidence(confidence: float) -> float:
     return float(confidence)
 
 
-def _identity(proposal: Proposal | int) -> int:
-    return proposal.id if isinstance(proposal, Proposal) else proposal
+def _said(reason: object) -> str:
+    if not isinstance(reason, str):
+        raise Refused("BAD_REASON", f"the reason is {shown(reason)}; pass some words")
+    return redact(reason).text

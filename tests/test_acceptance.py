@@ -126,12 +126,12 @@ def test_evidence__rebuild_from_retained(tmp_path: Path) -> None:
 
 def test_gateway__no_bypass_path() -> None:
     """Whatever the way in: a forgotten value is refused, a lower trust does not overwrite, and each attempt is on the record."""
-    with with_the_ferry_forgotten(memkit.open(sources={"ferry.txt": FERRY, "bus.txt": "x"})) as kit:
+    with with_the_ferry_forgotten(memkit.open(sources={"ferry.txt": FERRY, "bus.txt": "x", "tram.txt": "x"})) as kit:
         robot = kit.acting_as(AGENT)
         ways: list[Callable[[str, str], object]] = [
             lambda key, text: kit.remember(key, text, scope=SHOP, expected=memkit.ANY),
-            lambda key, text: kit.learn(key, text, scope=SHOP, cite="ferry.txt", expected=memkit.ANY),
-            lambda key, text: robot.learn(key, text, scope=SHOP, cite="ferry.txt", expected=memkit.ANY),
+            lambda key, text: kit.learn(key, text, scope=SHOP, cite=f"{key}.txt", expected=memkit.ANY),
+            lambda key, text: robot.learn(key, text, scope=SHOP, cite=f"{key}.txt", expected=memkit.ANY),
             lambda key, text: kit.propose(key, text, scope=SHOP),
             lambda key, text: robot.propose(key, text, scope=SHOP),
         ]

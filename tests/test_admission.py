@@ -268,3 +268,35 @@ def test_only_a_person_forgets() -> None:
         with pytest.raises(memkit.AccessDenied):
             kit.acting_as(memkit.Principal(actor="agent")).forget("k", scope=SHOP, expected=1, reason="asked")
         assert kit.current("k", scope=SHOP) is not None
+
+
+def test_a_proposal_object_of_another_store_admits_nothing_here() -> None:
+    with memkit.open() as here, memkit.open() as there:
+        here.propose("bad", "something else", scope=SHOP)
+        with pytest.raises(memkit.NotFound):
+            here.admit(there.propose("good", "so it is", scope=SHOP))
+
+
+def test_who_may_write_and_not_read_is_shown_nothing_that_was_there() -> None:
+    with memkit.open(sources={"a.cfg": "x=1"}) as kit:
+        kit.remember("k", "a private plan", scope=SHOP)
+        writer = kit.acting_as(memkit.Principal(actor="agent", grants=frozenset({"write"})))
+        outcome = writer.learn("k", "the plan is 1", scope=SHOP, cite="a.cfg#key=x", expected=1)
+        assert (outcome.reason, outcome.memory) == ("NEEDS_CONFIRMATION", None)
+        waiting = writer.learn("other", "no number", scope=SHOP, cite="a.cfg#key=x")
+        assert waiting.op == "PROPOSED" and waiting.memory is None
+
+
+@pytest.mark.parametrize("key", ["a\nb", "a\x1b[2J", "a\u202eb", "a\u2028b"])
+def test_a_key_that_could_forge_a_line_is_refused(key: str) -> None:
+    with memkit.open() as kit, pytest.raises(memkit.Refused) as caught:
+        kit.propose(key, "v", scope=SHOP)
+    assert caught.value.reason == "BAD_KEY" and key not in str(caught.value)
+
+
+def test_a_refusal_comes_before_anything_is_written() -> None:
+    with memkit.open() as kit:
+        proposal = kit.propose("k", "perhaps", scope=SHOP)
+        with pytest.raises(memkit.Refused):
+            kit.reject(proposal, None)  # type: ignore[arg-type]
+        assert kit.inbox(scope=SHOP) == [proposal]

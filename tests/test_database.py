@@ -192,7 +192,7 @@ def test_read_verbs_refuse_what_is_no_key_or_name() -> None:
             lambda bad: kit.events(scope=SHOP, key=bad),
             lambda bad: kit.as_of(bad, scope=SHOP),
             lambda bad: kit.inbox(scope=SHOP, status=bad),
-            lambda bad: kit.admit(bad),
+            kit.admit,
         ):
             for bad in (object(), 5.5, "\ud800", b"bytes"):
                 with pytest.raises(memkit.MemkitError):

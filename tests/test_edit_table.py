@@ -6,6 +6,7 @@ whole. The table says what must come out; a row that a format makes different (a
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -233,6 +234,15 @@ TABLE: dict[str, tuple[Verdict, ...]] = {
 }
 
 
+def _denied(really: Callable[..., int], name: str) -> Callable[..., int]:
+    def opened(path: str, *arguments: int, **more: int | None) -> int:
+        if str(path).endswith(name):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return really(path, *arguments, **more)
+
+    return opened
+
+
 def edit(name: str, doc: Doc, root: Path) -> None:
     """Apply one edit to the document in `root`."""
     if name in DISK_EDITS:
@@ -243,9 +253,7 @@ def edit(name: str, doc: Doc, root: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", TABLE)
-def test_what_is_hidden_is_exactly_what_changed(name: str, kind: str, tmp_path: Path) -> None:
-    if name == "take the permission" and os.geteuid() == 0:
-        pytest.skip("the superuser may read everything")
+def test_what_is_hidden_is_exactly_what_changed(name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     doc = DOCS[kind]
     (tmp_path / "conf").mkdir()
     (tmp_path / doc.path).write_text(_text(doc), encoding="utf-8", newline="")
@@ -253,8 +261,10 @@ def test_what_is_hidden_is_exactly_what_changed(name: str, kind: str, tmp_path: 
         memory = kit.learn("fact", "what the shop does", scope=SHOP, cite=doc.cite).memory
         assert memory is not None and len(kit.recall("shop", scope=SHOP, budget=50).hits) == 1
         edit(name, doc, tmp_path)
+        if name == "take the permission" and os.geteuid() == 0:  # the superuser may read everything, so the system's answer is played
+            monkeypatch.setattr(os, "open", _denied(os.open, doc.name))
         (done,) = kit.check(scope=SHOP)[0].evidence
-        assert (done.verdict, done.why) == (TABLE[name][KINDS.index(kind)], done.why)
+        assert done.verdict == TABLE[name][KINDS.index(kind)], done.why
         if done.verdict.holds:
             assert done.found == memory.evidence[0].quote
         found = kit.recall("shop", scope=SHOP, budget=50)

@@ -307,3 +307,41 @@ def test_lifting_one_keys_tombstone_leaves_anothers() -> None:
 def test_a_sweep_for_nothing_is_refused(text: object) -> None:
     with memkit.open() as kit, pytest.raises(memkit.Refused, match="words to look for"):
         kit.admin.sweep(text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("again", ["{}.", "\u201c{}\u201d", "{} .", "({})", "{}\u2800"])
+def test_a_full_stop_or_quotes_are_no_disguise(again: str) -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open() as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        assert kit.propose("other", again.format(words), scope=SHOP).reason == "TOMBSTONED"
+
+
+def test_what_an_agent_learns_anew_under_a_forgotten_key_waits_for_a_person() -> None:
+    with memkit.open(sources={"prod.cfg": "timeout=45"}) as kit:
+        kit.learn("timeout", "a call waits 45 seconds", scope=SHOP, cite="prod.cfg#key=timeout")
+        kit.forget("timeout", scope=SHOP, expected=1, reason="asked")
+        agent = kit.acting_as(memkit.Principal(actor="agent"))
+        assert agent.learn("timeout", "Note that 45 is what a call waits", scope=SHOP, cite="prod.cfg#key=timeout").op == "PROPOSED"
+        assert agent.learn("other", "Note that 45 is what a call waits", scope=SHOP, cite="prod.cfg#key=timeout").op == "ADD"
+
+
+def test_a_forgotten_value_does_not_come_back_as_evidence() -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open(sources={"notes.txt": words}) as kit:
+        kit.remember("ferry", words, scope=SHOP)
+        kit.forget("ferry", scope=SHOP, expected=1, reason="asked")
+        for cite in ("notes.txt", "notes.txt#lines=1"):
+            assert kit.propose("b", "see the file", scope=SHOP, cite=cite).reason == "TOMBSTONED"
+        assert kit.admin.sweep(words) == {":memory:": 0}
+
+
+def test_a_receipt_names_the_other_keys_that_still_say_it_and_not_the_value_itself() -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open() as kit:
+        kit.remember("a", words, scope=SHOP)
+        kit.remember("b", f"as I said, {words}", scope=SHOP)
+        receipt = kit.forget("a", scope=SHOP, expected=1, reason=f"because {words} is private")
+        assert receipt.verified and receipt.still_said_by == ("b",) and "still said by: b" in repr(receipt)
+        assert words not in receipt.to_json() and receipt.reason == "because [forgotten] is private"

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import memkit
 from memkit.errors import NotFound, UnsafePath
 from memkit.record import sources
 from memkit.record.sources import LIMIT, Folder, SourceMissing, Texts, Unreadable, check_name, decode
@@ -366,3 +367,12 @@ def test_what_is_not_text_says_so(data: bytes, reason: str) -> None:
 
 def test_big_endian_marks_are_understood() -> None:
     assert decode(b"\xfe\xff" + "超时".encode("utf-16-be")) == decode(b"\0\0\xfe\xff" + "超时".encode("utf-32-be")) == "超时"
+
+
+def test_memkits_own_files_are_no_sources(tmp_path: Path) -> None:
+    (tmp_path / "a.cfg").write_text("x=1")
+    with memkit.open(tmp_path / "memory.db", root=tmp_path) as kit:
+        for name in ("memory.db", "memory.db.key"):
+            with pytest.raises(memkit.UnsafePath):
+                kit.learn("k", "v", scope=memkit.Scope(workspace="w"), cite=name)
+        assert kit.sources.names() == ["a.cfg"]

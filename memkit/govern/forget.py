@@ -48,7 +48,10 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Receipt:
-    """What forgetting did. It never holds the value: `tombstones` are keyed digests. `residue` counts copies left in raw bytes."""
+    """What forgetting did. It never holds the value: `tombstones` are keyed digests. `residue` counts copies left in raw bytes.
+
+    `still_said_by` names the other keys of the scope whose current value contains it: they were not asked for, and stay.
+    """
 
     key: str
     scope: str
@@ -59,6 +62,7 @@ class Receipt:
     residue: int
     tombstones: tuple[str, ...]
     problem: str = ""
+    still_said_by: tuple[str, ...] = ()
 
     @property
     def tombstone(self) -> str:
@@ -74,13 +78,15 @@ class Receipt:
         """Return the receipt as JSON, safe to hand out."""
         copies = [{"place": copy.place, "before": copy.before, "after": copy.after} for copy in self.copies]
         plain = {"key": self.key, "scope": self.scope, "revision": self.revision, "reason": self.reason, "at": store.stamp(self.at)}
-        proof = {"residue": self.residue, "problem": self.problem, "verified": self.verified}
+        proof = {"residue": self.residue, "problem": self.problem, "verified": self.verified, "still_said_by": self.still_said_by}
         return json.dumps(plain | {"copies": copies, "tombstones": self.tombstones} | proof)
 
     def __repr__(self) -> str:
         result = "verified" if self.verified else f"NOT verified: {self.problem or f'{self.residue} left'}"
         done = f"forgotten as revision {self.revision}" if any(copy.before for copy in self.copies) else "nothing was left to forget"
         lines = [f"Receipt({self.key} in {self.scope}: {done}, {result})"]
+        if self.still_said_by:
+            lines.append(f"still said by: {', '.join(self.still_said_by)}")
         return "\n    ".join([*lines, *(f"{copy.place}: {copy.before} -> {copy.after}" for copy in self.copies)])
 
 
@@ -109,7 +115,9 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
         revision, tombstones = _erase(tx, db, key, place, traces, expected=expected, now=now)
     before = {table: len(ids) for table, ids in traces.rows.items()} | {"index": indexed}
     problem, after = "", dict.fromkeys(traces.rows, 0)
+    others: tuple[str, ...] = ()
     try:
+        others = _still_said(db, place, traces)
         live = _live_copies(db, wanted)
         before |= {name: _most(found, live) for name, found in raw.items()}
         after |= _proof(db, _wanted(traces), thorough=not traces.values or any(map(sweep.is_sampled, traces.values)))
@@ -119,9 +127,20 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
     except (MemkitError, OSError, subprocess.SubprocessError) as error:
         what = "another process kept the file busy" if isinstance(error, Busy) else f"looking failed ({type(error).__name__})"
         problem = f"the value is erased, but {what}, so its bytes could not be searched; call forget again with expected=0"
+    for value in traces.values:
+        reason = reason.replace(value, "[forgotten]")
     copies = tuple(Copy(name, before.get(name, 0), after.get(name, 0)) for name in dict.fromkeys([*before, *after]))
     residue = sum(left for name, left in after.items() if name not in traces.rows)
-    return Receipt(key, place.scope, revision, reason, now, copies, residue, tuple(tombstones), problem)
+    return Receipt(key, place.scope, revision, reason, now, copies, residue, tuple(tombstones), problem, others)
+
+
+def _still_said(db: Database, place: Place, traces: Traces) -> tuple[str, ...]:
+    """Return the keys of the scope whose current value contains a forgotten one of 8 bytes or more."""
+    query = "select key from memory where tenant = :tenant and scope = :scope and instr(content, :value) order by key"
+    where = {"tenant": place.principal.tenant, "scope": place.scope}
+    long = [value for value in traces.values if len(value.encode()) >= SHORTEST]
+    with db.read() as tx:
+        return tuple(dict.fromkeys(row["key"] for value in long for row in store.select(tx, query, where | {"value": value})))
 
 
 def _proof(db: Database, wanted: Sequence[bytes], *, thorough: bool) -> dict[str, int]:

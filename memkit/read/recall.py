@@ -152,8 +152,10 @@ def fill(ranked: Ranked, reader: Reader, query: str, *, budget: int, limit: int 
     return Recall(query, budget, tuple(state.hits), tuple(state.skipped))
 
 
-def check_request(query: object, budget: object, limit: object) -> None:
-    """Raise Refused for a query that is not text, or a budget or limit that is not a whole number from 0 on."""
+def check_request(query: object, budget: object, limit: object, recipe: object) -> None:
+    """Raise Refused for a query that is not text, a budget or limit that is not a whole number from 0 on, or what is no recipe."""
+    if recipe is not None and not isinstance(recipe, Recipe):
+        raise Refused("BAD_RECIPE", f"the recipe is {type(recipe).__name__}; pass memkit.TFIDF or another memkit.Recipe")
     if not isinstance(query, str):
         raise Refused("BAD_QUERY", f"the query is {type(query).__name__}; pass text, any text")
     for name, number in (("budget", budget), ("limit", limit)):

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import Busy, Corrupt, MemkitError, NotFound
+from memkit.errors import Busy, Corrupt, MemkitError, NotFound, Refused
 
 APPLICATION_ID = 0x6D656D6B  # "memk"
 VERSION = 1
@@ -56,12 +56,14 @@ class Database:
             raise
 
     @property
+    def owned(self) -> list[Path]:
+        """Return every file memkit may own for this database, whether it exists now or not."""
+        return [] if self.path is None else [Path(f"{self.path}{suffix}") for suffix in ("", "-journal", "-wal", "-shm", ".key")]
+
+    @property
     def files(self) -> list[Path]:
         """Return every file memkit owns for this database that exists now."""
-        if self.path is None:
-            return []
-        suffixes = ("", "-journal", "-wal", "-shm", ".key")
-        return [file for suffix in suffixes if (file := Path(f"{self.path}{suffix}")).exists()]
+        return [file for file in self.owned if file.exists()]
 
     @contextmanager
     def write(self) -> Iterator[SqliteUtils]:
@@ -118,6 +120,8 @@ class Database:
                 raise MemkitError("this store is closed; open it again with memkit.open") from None
             except sqlite3.DatabaseError as error:
                 raise _translated(error, self.path) from error
+            except UnicodeDecodeError:
+                raise Corrupt(f"{self.path} holds text that is damaged; restore a backup") from None
 
     def _patiently(self, statement: str) -> list[tuple[object, ...]]:
         started, attempt = time.monotonic(), 0
@@ -146,9 +150,9 @@ class Database:
     def _create(self, ids: Callable[[], str]) -> None:
         with self.write() as tx:
             tables = tx.execute("select count(*) from sqlite_schema").fetchone()[0]
-            if tables or self._number("application_id"):  # somebody else's file, or another process was faster
-                return
-            self._secret = (ids() + ids()).encode()
+            if tables or self._number("application_id") or (self.path is not None and self.path.stat().st_size):
+                return  # somebody else's file, or another process was faster
+            self._secret = _fresh(ids)
             if self.path is not None:
                 self._secret = _kept(Path(f"{self.path}.key"), self._secret)
             for statement in _statements(files("memkit.record").joinpath("schema.sql").read_text(encoding="utf-8")):
@@ -182,14 +186,25 @@ class Database:
         return int(str(self._patiently(f"pragma {pragma}")[0][0]))
 
 
+def _fresh(ids: Callable[[], str]) -> bytes:
+    made = [ids(), ids()]
+    if not all(isinstance(each, str) for each in made):
+        raise Refused("BAD_IDS", f"ids returned {type(made[0]).__name__}; it must return fresh text that is hard to guess")
+    return "".join(made).encode()
+
+
 def _usable(path: str | os.PathLike[str]) -> Path:
-    text = os.fspath(path)
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise NotFound(f"the path of the store is {text!r}; pass the name of a file, or ':memory:'")
     whole = Path(text).absolute()
-    if whole.is_dir() or not whole.parent.is_dir():
-        problem = "is a folder" if whole.is_dir() else f"cannot be made, because {whole.parent} is not a folder"
-        raise NotFound(f"{whole} {problem}; make the folder first, then pass the name of a file in it")
+    try:
+        if whole.is_dir():
+            raise NotFound(f"{whole} is a folder; pass the name of a file in it")
+        if not whole.parent.is_dir():
+            raise NotFound(f"{whole} cannot be made, because {whole.parent} is not a folder; make the folder first")
+    except OSError as error:
+        raise NotFound(f"the path of the store, {len(text):,} characters, cannot be used ({error.strerror}); pass a shorter one") from None
     return whole
 
 
@@ -212,7 +227,7 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
 
 def _translated(error: sqlite3.DatabaseError, path: Path | None) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT) or "Could not decode" in str(error):
         return Corrupt(
             f"{path} is not a memkit database, or is damaged ({error}); memkit did not touch it. Restore a backup or choose another path"
         )

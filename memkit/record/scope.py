@@ -38,6 +38,8 @@ class Principal:
         _check_name("user", self.user)
         if self.actor not in ACTORS:
             raise BadScope(f"the actor is {shown(self.actor)}; it must be one of {', '.join(ACTORS)}")
+        if not isinstance(self.grants, (set, frozenset, list, tuple)) or not all(isinstance(grant, str) for grant in self.grants):
+            raise BadScope("the grants are no set of names; pass for instance grants={'search', 'read'}")
         object.__setattr__(self, "grants", frozenset(self.grants))
         if unknown := sorted(self.grants - GRANTS):
             raise BadScope(f"{len(unknown)} of the grants are unknown; the grants are {', '.join(sorted(GRANTS))}")

@@ -19,6 +19,7 @@ MAX_MARKS = 30  # the Stream-Safe Text Format of Unicode Standard Annex 15; cano
 compiled = cache(re.compile)  # a pattern is compiled when it is first used, and kept
 
 _CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+_EDGES = r"(?<!\S)(?![-+]\d)[^\w\s]+(?=\w)|(?<=\w)[^\w\s]+(?!\S)|[\u0300-\u036f\u2800]"
 _ALONE = (
     r"[\t\n\r -~\u00c0-\u0131\u0400-\u0482\u2018-\u201d\u3000-\u3002ぁ-ゖァ-ー\u4e00-\u9fff가-힣\uff01-\uff5e]*"  # letters without marks
 )
@@ -154,22 +155,29 @@ def plain(value: str) -> str:
 def normalise(value: str) -> str:
     """Reduce `value` to what two disguises of it share: the key of tombstones and of duplicate detection.
 
-    Folded, case-folded, look-alike letters replaced by Latin ones, all white space removed. Digits and punctuation stay, accents stay.
-    It is idempotent, because it repeats until nothing changes. Not for showing: "\\u0441o" and "co" are one.
+    Folded, case-folded, look-alike letters replaced by Latin ones; punctuation at the edges of words, loose marks and all white space go.
+    Digits, signs before digits, punctuation inside words and accents stay. It repeats until nothing changes. Not for showing:
+    "\\u0441o" and "co" are one.
 
     >>> normalise("  TKT\\u2010100 is \\uff2f\\u039aAY ")
     'tkt-100isokay'
     """
     if value.isascii() and not compiled(_CONTROL).search(value):
-        return "".join(value.lower().split())
+        return _bare(value.lower())
     now = fold(value).text
     if any(c.isascii() and c.isalpha() for c in now):  # capitals of another script among Latin letters are Latin capitals
         now = latinise(now)
     before = None
     while now != before:
         before = now
-        now = "".join(fold(now.casefold()).text.translate(_look_alikes()[1]).split())
+        now = _bare(fold(now.casefold()).text.translate(_look_alikes()[1]))
     return now
+
+
+def _bare(text: str) -> str:
+    for _ in range(2):  # once for each word, once for the whole
+        text = "".join(compiled(_EDGES).sub("", text).split())
+    return text
 
 
 def count_tokens(text: str) -> int:

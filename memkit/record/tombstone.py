@@ -31,6 +31,12 @@ def buried_under(tx: SqliteUtils, tenant: str, found: list[str]) -> list[str]:
     return [key for (key,) in tx.execute(query, {"tenant": tenant, "digests": json.dumps(found)}).fetchall()]
 
 
+def stands_under(tx: SqliteUtils, tenant: str, scope: str, key: str) -> bool:
+    """Return whether a value of this key was forgotten in this scope."""
+    query = "select 1 from tombstone where tenant = :tenant and scope = :scope and key = :key limit 1"
+    return bool(tx.execute(query, {"tenant": tenant, "scope": scope, "key": key}).fetchall())
+
+
 def bury(tx: SqliteUtils, found: list[str], *, tenant: str, scope: str, key: str, at: str) -> None:
     """Lay a tombstone for each digest; one that stands already stays."""
     for digest in found:

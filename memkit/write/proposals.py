@@ -54,11 +54,21 @@ def listed(tx: SqliteUtils, principal: Principal, scopes: list[str], status: Pro
     return _proposals(tx, principal.tenant, where, status=status, scopes=json.dumps(scopes))
 
 
-def fetch(tx: SqliteUtils, principal: Principal, number: int) -> Proposal:
-    """Return one proposal. Raises NotFound, for another tenant's, and for what is another user's own, exactly as for none."""
-    for proposal in _proposals(tx, principal.tenant, "number = :number", number=number):
-        if named_dimensions(proposal.scope).get("user", principal.user) == principal.user:
-            return proposal
+def fetch(tx: SqliteUtils, principal: Principal, wanted: Proposal | int) -> Proposal:
+    """Return one proposal by its number, or as it stands now.
+
+    Raises NotFound, for another tenant's, for what is another user's own, and for one of another store, exactly as for none.
+    """
+    number = wanted.id if isinstance(wanted, Proposal) else wanted
+    if isinstance(number, int) and 0 < number < 2**63:
+        for proposal in _proposals(tx, principal.tenant, "number = :number", number=number):
+            same = not isinstance(wanted, Proposal) or (wanted.scope, wanted.key, wanted.created_at) == (
+                proposal.scope,
+                proposal.key,
+                proposal.created_at,
+            )
+            if same and named_dimensions(proposal.scope).get("user", principal.user) == principal.user:
+                return proposal
     raise NotFound(f"there is no proposal {shown(number)}; kit.inbox(scope=...) lists those that wait")
 
 
@@ -77,9 +87,9 @@ def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalSt
         where number = :number and tenant = :tenant and status = 'PENDING' returning id"""
     row = {"status": status, "reason": reason, "number": proposal.id, "tenant": place.principal.tenant}
     if not tx.execute(query, row).fetchall():
-        now = fetch(tx, place.principal, proposal.id).status
+        now = fetch(tx, place.principal, proposal).status
         raise Refused("NOT_PENDING", f"proposal {proposal.id} is {now}, not PENDING: it was decided before; look at kit.inbox(scope=...)")
-    return fetch(tx, place.principal, proposal.id)
+    return fetch(tx, place.principal, proposal)
 
 
 def _same(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]:

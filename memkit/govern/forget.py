@@ -205,7 +205,7 @@ def _erase(tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces
         memory = store.append(
             tx, Op.DELETE, withdrawal, tenant=tenant, scope=place.scope, expected=expected, actor=place.principal.actor, now=now
         )
-    elif expected not in (0, ANY):
+    elif expected not in (0, ANY) and expected + 1 != _newest(tx, tenant, place.scope, key):  # the same request again is no conflict
         raise Conflict(key, expected=expected, actual=0)
     revision = memory.revision if memory else 0
     for table, query in ERASE_QUERIES.items():
@@ -214,6 +214,11 @@ def _erase(tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces
     tombstone.bury(tx, laid, tenant=tenant, scope=place.scope, key=key, at=store.stamp(now) or "")
     store.log(tx, "FORGET", "FORGOTTEN", principal=place.principal, scope=place.scope, key=key, revision=revision, now=now)
     return revision, laid
+
+
+def _newest(tx: SqliteUtils, tenant: str, scope: str, key: str) -> int:
+    query = "select coalesce(max(revision), 0) from revision where tenant = :tenant and scope = :scope and key = :key"
+    return int(tx.execute(query, {"tenant": tenant, "scope": scope, "key": key}).fetchall()[0][0])
 
 
 def _wanted(traces: Traces) -> list[bytes]:

@@ -83,7 +83,7 @@ def check_out(copy: Path, branch: str) -> None:
 
     Raises Refused for a folder that `reset` did not make, and for a branch that is not words with / between them.
     """
-    if not (copy.parent / f".made-by-memkit-{copy.name}").is_file() or _is_link(copy / ".git"):
+    if not (copy.parent / f".made-by-memkit-{copy.name}").is_file() or _is_link(copy) or _is_link(copy / ".git"):
         raise Refused("NOT_A_COPY", f"{copy.name!r} is not a copy that memkit made: pass what memkit.lab.reset returns")
     if not re.fullmatch(r"\w+(?:[/-]\w+)*", branch):
         raise Refused("BAD_BRANCH", "the branch is not words with / or - between them; pass for instance 'feature/pay'")

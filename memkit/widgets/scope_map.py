@@ -56,6 +56,9 @@ class ScopeMap(Panel):
         self.query, self.budget = query, budget
         self._shown: view.Map | None = None
         self._make_controls()
+        for scope in self.scopes.values():
+            for dimension in DIMENSIONS:
+                self._offer(dimension, getattr(scope, dimension))
         self._connect()
         self.look_from(next(iter(self.scopes.values())))
         if watch:
@@ -134,9 +137,9 @@ class ScopeMap(Panel):
         """Ask the package and show what it answers; without a scope show that, and raise what memkit says."""
         known = self._memories()
         with self.quietly():
-            for memory in known:
-                for dimension in self.named.keys() & memory.dimensions.keys():
-                    self._offer(dimension, memory.dimensions[dimension])
+            for named in [memory.dimensions for memory in known]:
+                for dimension in self.named.keys() & named.keys():
+                    self._offer(dimension, named[dimension])
         try:
             scope = self._scope()
         except MemkitError:

@@ -91,7 +91,7 @@ class ScopeMap(Panel):
         with self.quietly():
             for dimension, control in self.named.items():
                 self._offer(dimension, getattr(scope, dimension))
-                control.value = getattr(scope, dimension)
+                control.value = getattr(scope, dimension) or ""
             self.mine.value = scope.user
         self._update()
 
@@ -123,7 +123,7 @@ class ScopeMap(Panel):
     # --- showing
 
     def _scope(self) -> Scope:
-        return Scope(user=self.mine.value, **{dimension: control.value for dimension, control in self.named.items()})
+        return Scope(user=self.mine.value, **{dimension: control.value or None for dimension, control in self.named.items()})
 
     def _map(self) -> view.Map:
         if self._shown is None:
@@ -214,7 +214,7 @@ class ScopeMap(Panel):
         self.mine = widgets.Checkbox(description="user=True: also what is mine alone", indent=False, layout=_grow("15em"))
         self.named = {
             dimension: widgets.Dropdown(
-                options=[(NOT_NAMED, None)], description=dimension, tooltip=f"the {dimension} you stand in", layout=_grow("15em")
+                options=[(NOT_NAMED, "")], description=dimension, tooltip=f"the {dimension} you stand in", layout=_grow("15em")
             )
             for dimension in DIMENSIONS
         }
@@ -255,11 +255,10 @@ class ScopeMap(Panel):
     def _offer(self, dimension: str, name: str | None) -> None:
         """Add a name to the choices of a dimension; what is chosen stays chosen."""
         control = self.named[dimension]
-        if name in [value for _, value in control.options]:
-            return
-        chosen = control.value
-        control.options = [*control.options, (str(name), name)]
-        control.value = chosen
+        if name and name not in [value for _, value in control.options]:
+            chosen = control.value
+            control.options = [*control.options, (name, name)]
+            control.value = chosen
 
     def _stop_following(self) -> None:
         if self._follow is not None:

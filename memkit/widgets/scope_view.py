@@ -15,11 +15,12 @@ from memkit.record.scope import named_dimensions
 from memkit.widgets.markup import Paint, box, esc, plain
 from memkit.write.redact import redact
 
-WORDS = {Stand.VISIBLE: "visible", Stand.HIDDEN: "hidden by a narrower one", Stand.ELSEWHERE: "does not apply here"}
+WORDS = {Stand.VISIBLE: "visible", Stand.HIDDEN: "hidden by a narrower one", Stand.ELSEWHERE: "not applicable"}
 BADGES = {Stand.VISIBLE: ("✓", "#1b6e35"), Stand.HIDDEN: ("◐", "#8a4b00"), Stand.ELSEWHERE: ("–", "#4a5568")}
 """How a memory stands -> icon, and a colour dark enough for white letters."""
 
-CELL = "padding:3px 8px;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
+CELL = "padding:4px 8px;text-align:left;vertical-align:top;line-height:1.4;"
+LONG = "overflow-wrap:anywhere;min-width:7em;"  # a cell whose words may be broken anywhere; the others keep theirs whole
 NOWHERE = "No dimension is named, so there is no scope, and nothing is looked up. A missing scope is an error, never “all”."
 
 
@@ -77,24 +78,24 @@ def memories(shown: Map, paint: Paint) -> str:
     """Return every memory as a row: how it stands here, its key, what it says, where it applies, and why."""
     if shown.here is None:
         return f'<div style="{paint.text}">{esc(NOWHERE)}</div>'
-    rows = "".join(_row(_memory(standing, paint), paint) for standing in shown.standings)
+    rows = "".join(_row(_memory(s, paint), paint, long=(2, 4), quiet=s.stand is Stand.ELSEWHERE) for s in shown.standings)
     return table(("from here", "memory", "what it says", "applies where", "because"), rows, paint)
 
 
 def _memory(standing: Standing, paint: Paint) -> tuple[str, ...]:
     memory = standing.memory
     icon, colour = BADGES[standing.stand]
-    style = f"background:{colour};color:#ffffff;padding:1px 8px;border-radius:9px;font-weight:600;font-size:12px;display:inline-block"
+    style = f"background:{colour};color:#ffffff;padding:1px 8px;border-radius:9px;font-weight:600;font-size:12px;display:inline-block;min-width:5em"
     rival = f'<div style="{paint.quiet}">⇄ has a rival</div>' if standing.rivals else ""
     badge = f'<span style="{style}">{icon} {WORDS[standing.stand]}</span>{rival}'
-    return badge, f"<b>{esc(memory.key)}</b>", esc(memory.content or ""), esc(in_words(memory.scope)), esc(standing.why)
+    return badge, f"<b>{esc(plain(memory.key))}</b>", esc(memory.content or ""), esc(in_words(memory.scope)), esc(standing.why)
 
 
 def lookups(shown: Map, paint: Paint) -> str:
     """Return the exact strings that are looked up, narrowest first, and how many memories stand under each."""
     many = len(shown.lookups)
     found = sum(count > 0 for _, count in shown.lookups)
-    rows = "".join(_row((f"<code style='{paint.code}'>{esc(name)}</code>", str(count or "–")), paint) for name, count in shown.lookups)
+    rows = "".join(_row((f"<code style='{paint.code}'>{esc(name)}</code>", str(count or "–")), paint, long=(0,)) for name, count in shown.lookups)
     strings = "exact string is" if many == 1 else "exact strings are"
     said = f"<b>{many} {strings} looked up</b>, and {found} of them have something. No prefix, no pattern."
     opened = " open" if many <= 7 else ""
@@ -104,6 +105,8 @@ def lookups(shown: Map, paint: Paint) -> str:
 
 def recalled(shown: Map, paint: Paint) -> str:
     """Return what recall gives here for the question, rivals marked, and what it skips."""
+    if shown.here is None:
+        return f'<div style="{paint.quiet}">Nothing is recalled without a scope.</div>'
     if shown.recall is None:
         return f'<div style="{paint.quiet}">Ask something, and what an agent would be given here is shown.</div>'
     hits = "".join(
@@ -112,17 +115,18 @@ def recalled(shown: Map, paint: Paint) -> str:
                 esc(hit.memory.key),
                 esc(hit.memory.content or ""),
                 esc(in_words(hit.memory.scope)),
-                f"⇄ {len(hit.rivals)} rival{'s' if len(hit.rivals) > 1 else ''}" if hit.rivals else "",
+                f"⇄ {len(hit.rivals)}" if hit.rivals else "none",
             ),
             paint,
+            long=(1, 2),
         )
         for hit in shown.recall.hits
     )
-    skipped = "".join(_row((esc(skip.memory.key), esc(skip.reason), esc(skip.why)), paint) for skip in shown.recall.skipped)
+    skipped = "".join(_row((esc(skip.memory.key), esc(skip.reason), esc(skip.why)), paint, long=(2,)) for skip in shown.recall.skipped)
     many = len(shown.recall.hits)
     got = f"An agent would get {many} {'memory' if many == 1 else 'memories'}: {shown.recall.tokens} of {shown.recall.budget} tokens."
     return (
-        f'<div style="{paint.text}"><b>{got}</b></div>{table(("memory", "what it says", "applies where", ""), hits, paint)}'
+        f'<div style="{paint.text}"><b>{got}</b></div>{table(("memory", "what it says", "applies where", "rivals"), hits, paint)}'
         + (f'<div style="{paint.text}"><b>Skipped:</b></div>' if skipped else "")
         + table(("memory", "reason", "why"), skipped, paint)
     )
@@ -136,8 +140,9 @@ def table(heads: Sequence[str], rows: str, paint: Paint) -> str:
     return f'<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:2px 0 8px 0"><tr>{top}</tr>{rows}</table></div>'
 
 
-def _row(cells: Sequence[str], paint: Paint) -> str:
-    return "<tr>" + "".join(f'<td style="{paint.text}{paint.line}{CELL}">{cell}</td>' for cell in cells) + "</tr>"
+def _row(cells: Sequence[str], paint: Paint, *, long: Sequence[int] = (), quiet: bool = False) -> str:
+    style = f"{paint.quiet if quiet else paint.text}{paint.line}{CELL}"
+    return "<tr>" + "".join(f'<td style="{style}{LONG if n in long else ""}">{cell}</td>' for n, cell in enumerate(cells)) + "</tr>"
 
 
 def page(shown: Map, paint: Paint) -> str:

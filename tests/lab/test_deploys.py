@@ -17,7 +17,7 @@ RULE = deploys.read(json.dumps(RECORD))
 
 
 def test_a_record_of_each_known_schema_is_read_as_a_whole():
-    assert RULE == deploys.Deploys(frozenset({1, 3}), 12, frozenset({date(2026, 3, 19)}))
+    assert deploys.Deploys(frozenset({1, 3}), 12, frozenset({date(2026, 3, 19)})) == RULE
     assert deploys.read('{"schema": 1, "days": [], "before": 0}') == deploys.Deploys(frozenset(), 0)
 
 

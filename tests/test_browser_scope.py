@@ -84,11 +84,10 @@ def test_it_fits_a_narrow_window_and_the_dark_and_no_error_reached_the_console(b
     choose(panel, "workspace", "shop")
     choose(panel, "env", "prod")
     expect(panel.get_by_role("status")).to_contain_text("env=prod, workspace=shop", timeout=SOON)
-    for theme in ("JupyterLab Dark", "JupyterLab Light"):
-        browser.theme(theme)
-        for name, width, height in (("wide", 1400, 1800), ("narrow", 700, 2200)):
-            browser.resize(width, height)
-            browser.keep(f"scope-4-{name}-{theme.split()[1].lower()}", panel)
-            outside = panel.evaluate("e => e.scrollWidth - e.clientWidth")
-            assert outside <= 0, f"{outside} pixels stick out of the {name} map"
+    browser.theme("JupyterLab Dark")
+    for name, width, height in (("wide", 1400, 1800), ("narrow", 700, 2200)):
+        browser.resize(width, height)
+        browser.keep(f"scope-4-{name}-dark", panel)
+        outside = panel.evaluate("e => e.scrollWidth - e.clientWidth")
+        assert outside <= 0, f"{outside} pixels stick out of the {name} map"
     assert browser.errors == []

@@ -85,7 +85,8 @@ def memories(shown: Map, paint: Paint) -> str:
 def _memory(standing: Standing, paint: Paint) -> tuple[str, ...]:
     memory = standing.memory
     icon, colour = BADGES[standing.stand]
-    style = f"background:{colour};color:#ffffff;padding:1px 8px;border-radius:9px;font-weight:600;font-size:12px;display:inline-block;min-width:5em"
+    look = "padding:1px 8px;border-radius:9px;font-weight:600;font-size:12px;display:inline-block;min-width:5em"
+    style = f"background:{colour};color:#ffffff;{look}"
     rival = f'<div style="{paint.quiet}">⇄ has a rival</div>' if standing.rivals else ""
     badge = f'<span style="{style}">{icon} {WORDS[standing.stand]}</span>{rival}'
     return badge, f"<b>{esc(plain(memory.key))}</b>", esc(memory.content or ""), esc(in_words(memory.scope)), esc(standing.why)
@@ -95,7 +96,9 @@ def lookups(shown: Map, paint: Paint) -> str:
     """Return the exact strings that are looked up, narrowest first, and how many memories stand under each."""
     many = len(shown.lookups)
     found = sum(count > 0 for _, count in shown.lookups)
-    rows = "".join(_row((f"<code style='{paint.code}'>{esc(name)}</code>", str(count or "–")), paint, long=(0,)) for name, count in shown.lookups)
+    rows = "".join(
+        _row((f"<code style='{paint.code}'>{esc(name)}</code>", str(count or "–")), paint, long=(0,)) for name, count in shown.lookups
+    )
     strings = "exact string is" if many == 1 else "exact strings are"
     said = f"<b>{many} {strings} looked up</b>, and {found} of them have something. No prefix, no pattern."
     opened = " open" if many <= 7 else ""

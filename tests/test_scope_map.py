@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html.parser
 import re
+from types import SimpleNamespace
 
 import pytest
+from IPython.core.events import EventManager
 from maps import BLOG, BO, FEATURE, ME, MINE, PEOPLE, PLACES, PROD, QUESTION, SHOP, TEST, map_kit
 
 import memkit
@@ -180,6 +182,18 @@ def test_it_follows_what_a_cell_wrote_and_keeps_where_one_stands(atlas, kit):
     atlas.refresh()
     assert atlas.stands["reply", "workspace=shop"] == "VISIBLE"
     assert (atlas.named["env"].value, atlas.named["workspace"].value) == ("prod", "shop")
+
+
+def test_it_looks_again_after_each_cell_until_it_is_closed(kit, monkeypatch):
+    events = EventManager(None, {"post_run_cell": lambda result: None})
+    monkeypatch.setattr("memkit.widgets.follow.get_ipython", lambda: SimpleNamespace(events=events))
+    atlas = ScopeMap(kit, PLACES)
+    kit.rescope("build", scope=FEATURE, to=TEST, expected=1)
+    assert ("build", TEST.stored(ME)) not in atlas.stands
+    events.trigger("post_run_cell", None)
+    assert atlas.stands["build", TEST.stored(ME)] == "ELSEWHERE"
+    atlas.close()
+    assert events.callbacks["post_run_cell"] == []
 
 
 def test_a_closed_store_ends_the_following_without_an_error():

@@ -97,7 +97,7 @@ def scope_3(advice: object) -> Answer:
     """Check what to do with each step after a restart: its name -> "leave", "do" or "look".
 
     >>> print(scope_3({"patch": "leave", "tests": "leave", "notes": "do", "mail": "do", "deploy": "do"}))
-    Not yet: tests: 'look', not 'leave', because report.json#key=passed is not what it was: it counts as planned again.
+    Not yet: tests: 'look', not 'leave', because report.json#key=passed is not what it was: '12' became '11': it counts as planned again.
     """
     if not isinstance(advice, Mapping):
         return Answer(False, "replace the three dots with a dict, for instance {'patch': 'do', 'tests': 'look'}")

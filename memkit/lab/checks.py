@@ -19,7 +19,6 @@ __all__ = ["Answer", "scope_1", "scope_2", "scope_3", "tour_1", "tour_2", "tour_
 
 SHOP = memkit.Scope(workspace="shop")
 
-
 BEFORE = "timeout=30\nretries=3\nregion=eu-west\n"
 AFTER = "# Reviewed in March.\nregion=eu-west\ntimeout = 30\n"
 

@@ -1,22 +1,31 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
 from memkit.lab import checks as check
-from memkit.lab.sandbox import data_folder, notebooks_folder, project_folder, reset
+from memkit.lab import deploys
+from memkit.lab.sandbox import check_out, data_folder, notebooks_folder, project_folder, reset
+from memkit.lab.standing import Stand, Standing, known_memories, looked_up, standings
 from memkit.lab.story import clock, ids, look
 from memkit.lab.watch import Watcher
 from memkit.lab.watch import watch as watch_folder
 from memkit.lab.workspace import Workspace
 
 __all__ = [
+    "Stand",
+    "Standing",
     "Watcher",
     "Workspace",
     "check",
+    "check_out",
     "clock",
     "data_folder",
+    "deploys",
     "ids",
+    "known_memories",
     "look",
+    "looked_up",
     "notebooks_folder",
     "project_folder",
     "reset",
+    "standings",
     "watch_folder",
 ]

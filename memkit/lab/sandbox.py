@@ -78,6 +78,20 @@ def reset(name: str = "shop", *, to: Path | None = None) -> Path:
     return copy
 
 
+def check_out(copy: Path, branch: str) -> None:
+    """Make a lesson's copy a git work tree on this branch, without a commit; `reset` takes it away again.
+
+    Raises Refused for a folder that `reset` did not make, and for a branch that is not words with / between them.
+    """
+    if not (copy.parent / f".made-by-memkit-{copy.name}").is_file() or _is_link(copy) or _is_link(copy / ".git"):
+        raise Refused("NOT_A_COPY", f"{copy.name!r} is not a copy that memkit made: pass what memkit.lab.reset returns")
+    if not re.fullmatch(r"\w+(?:[/-]\w+)*", branch):
+        raise Refused("BAD_BRANCH", "the branch is not words with / or - between them; pass for instance 'feature/pay'")
+    for part in ("objects", "refs/heads"):
+        (copy / ".git" / part).mkdir(parents=True, exist_ok=True)
+    (copy / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8", newline="\n")
+
+
 def _original(name: str) -> Path:
     original = data_folder() / name
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name) or not original.is_dir():

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from memkit.errors import NotFound, Refused, UnsafePath
-from memkit.lab import data_folder, notebooks_folder, reset
+from memkit.lab import check_out, data_folder, notebooks_folder, reset
 from memkit.lab.sandbox import find_beside
+from memkit.record.git import branch_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -189,3 +190,25 @@ def test_from_a_wheel_the_lessons_are_copied_once_and_never_over_the_learners_ow
     mine.write_text("mine", encoding="utf-8")
     run(installed, tmp_path, code)
     assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_copy_can_be_checked_out_on_a_branch_and_reset_takes_that_away(tmp_path):
+    copy = reset("shop", to=tmp_path / "_work")
+    check_out(copy, "feature/pay-2")
+    if shutil.which("git"):
+        assert branch_of(copy) == "feature/pay-2"
+    assert (copy / ".git" / "HEAD").read_text(encoding="utf-8") == "ref: refs/heads/feature/pay-2\n"
+    check_out(copy, "main")
+    assert (copy / ".git" / "HEAD").read_text(encoding="utf-8") == "ref: refs/heads/main\n"
+    reset("shop", to=tmp_path / "_work")
+    assert not (copy / ".git").exists()
+
+
+@pytest.mark.parametrize("branch", ["", "a b", "../x", "a//b", "/a", "a\n", "a\nb", "-x", "a.lock"])
+def test_a_folder_that_is_no_copy_and_a_name_that_is_no_branch_are_refused(tmp_path, branch):
+    copy = reset("shop", to=tmp_path / "_work")
+    with pytest.raises(Refused, match="the branch"):
+        check_out(copy, branch)
+    with pytest.raises(Refused, match="is not a copy"):
+        check_out(tmp_path, "main")
+    assert not list(tmp_path.rglob(".git"))

@@ -17,6 +17,7 @@ from memkit.record.sources import decode
 from memkit.widgets import drift_view as view
 from memkit.widgets.markup import LIVE, STATIC, esc
 from memkit.widgets.panel import Panel
+from memkit.write.redact import redact
 
 GONE = "(the file is gone)"
 
@@ -127,7 +128,7 @@ class DriftLab(Panel):
     def _show(self, edit: Edit | None) -> None:
         after = self.trial.versions.first if edit is None else edit.after
         self.text = GONE if after is None else (decode(after) if isinstance(after, bytes) else after).replace("\r\n", "\n")
-        self.show_call(*view.calls(self.trial, edit, self._also))
+        self.show_call(*(redact(line).text for line in view.calls(self.trial, edit, self._also)))
         with self.quietly():
             self.chooser.value, self.piece.value = self.trial.versions.name, self.trial.piece
             self.area.value = self.text

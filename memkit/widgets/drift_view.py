@@ -90,7 +90,7 @@ def page(trial: Trial, tried: Tried | None, text: str, call: str, paint: Paint) 
         status_line(trial, tried, paint, live=False),
         table(trial, tried, paint),
         source,
-        f'<div style="{paint.quiet}">The memkit calls just made:</div>{box(redact(call).text, paint.code)}',
+        f'<div style="{paint.quiet}">The memkit calls just made:</div>{box(call, paint.code)}',
     )
     return f'<div style="{paint.text}padding:8px">{"".join(parts)}</div>'
 

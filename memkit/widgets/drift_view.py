@@ -12,7 +12,7 @@ from memkit.record.model import Check
 from memkit.widgets.markup import Paint, badge, box, esc, plain
 from memkit.write.redact import redact
 
-CELL = "padding:2px 8px;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
+CELL = "padding:2px 8px;line-height:1.4;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
 FIRST = "This is the first version. Try an edit, and see which citations fall."
 HEADS = ("cited so", "verdict now", "was that right?", "false-stale so far", "missed-stale so far")
 
@@ -62,7 +62,7 @@ def _row(cite: str, score: Score, tried: Tried | None, check: Check | None, pain
         (paint.text, f"<code>{esc(part_of(cite))}</code>"),
         (paint.text, verdict),
         (style, right),
-        *((paint.old if wrong else paint.text, f"{wrong} of {of}" if of else "") for wrong, of in counts),
+        *((paint.old if wrong else paint.text, f"{wrong} of {of}" if of else "no such edit yet") for wrong, of in counts),
     )
     return "<tr>" + "".join(f'<td style="{colour}{paint.line}{CELL}">{cell}</td>' for colour, cell in cells) + "</tr>"
 

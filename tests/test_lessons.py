@@ -103,5 +103,5 @@ def test_a_lesson_runs_where_memkit_came_as_a_wheel(lesson, tmp_path, monkeypatc
     names: dict[str, object] = {}
     for source in cells(lesson, "code"):
         run(source, names)
-    assert [path.name for path in tmp_path.iterdir()] == ["_work"]
     assert names["lab"].project_folder().parent == tmp_path / "_work"
+    assert [path.name for path in tmp_path.iterdir()] == ["_work"]

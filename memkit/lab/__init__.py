@@ -5,13 +5,19 @@ from memkit.lab import deploys
 from memkit.lab.sandbox import check_out, data_folder, notebooks_folder, project_folder, reset
 from memkit.lab.standing import Stand, Standing, known_memories, looked_up, standings
 from memkit.lab.story import clock, ids, look
+from memkit.lab.trial import Edit, Score, Trial, Tried, Versions, place, versions
 from memkit.lab.watch import Watcher
 from memkit.lab.watch import watch as watch_folder
 from memkit.lab.workspace import Workspace
 
 __all__ = [
+    "Edit",
+    "Score",
     "Stand",
     "Standing",
+    "Trial",
+    "Tried",
+    "Versions",
     "Watcher",
     "Workspace",
     "check",
@@ -24,8 +30,10 @@ __all__ = [
     "look",
     "looked_up",
     "notebooks_folder",
+    "place",
     "project_folder",
     "reset",
     "standings",
+    "versions",
     "watch_folder",
 ]

@@ -9,27 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import memkit
+from memkit.lab.answer import Answer
+from memkit.lab.checks_revisions import revisions_1, revisions_2, revisions_3
 from memkit.lab.sandbox import data_folder
 
+__all__ = ["Answer", "revisions_1", "revisions_2", "revisions_3", "tour_1", "tour_2", "tour_3"]
+
 SHOP = memkit.Scope(workspace="shop")
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Answer:
-    """Whether an answer is right, and why or why not, in words."""
-
-    right: bool
-    why: str
-
-    def __bool__(self) -> bool:
-        return self.right
-
-    def __repr__(self) -> str:
-        return f"{'Right' if self.right else 'Not yet'}: {self.why}"
-
 
 BEFORE = "timeout=30\nretries=3\nregion=eu-west\n"
 AFTER = "# Reviewed in March.\nregion=eu-west\ntimeout = 30\n"

@@ -82,7 +82,7 @@ class Ledger(Panel):
 
     def correct(self, content: str, *, expected: int, true_from: str = "") -> Outcome:
         """State a new value on top of the revision that was seen. Raises Conflict where it is not the current one, and shows both."""
-        self._good, self.said = False, "Nothing was written."
+        self._good, self.said = False, f"You saw revision {expected}. Nothing was written."
         since = day(true_from) if true_from else None
         try:
             outcome = self.kit.remember(self.key, content, scope=self.scope, expected=expected, valid_from=since)
@@ -114,7 +114,7 @@ class Ledger(Panel):
         with self.quietly():
             self.chooser.options, self.chooser.value = self._keys(), self.key
             self.when.value, self.known.value = self.true_on, self.known_on
-        for area, draw in ((self.now, view.now), (self.told, view.answer), (self.past, view.history), (self.log, view.events)):
+        for area, draw in ((self.now, view.now), (self.told, view.answer), (self.past, view.history), (self.events, view.events)):
             area.value = draw(self._book, LIVE)
 
     def _ask(self) -> tuple[Memory, ...] | None:
@@ -179,7 +179,7 @@ class Ledger(Panel):
         super().close()
 
     def _make_controls(self) -> None:
-        self.status, self.now, self.told, self.past, self.log = (widgets.HTML() for _ in range(5))
+        self.status, self.now, self.told, self.past, self.events = (widgets.HTML() for _ in range(5))
         self.chooser = widgets.Dropdown(description="Key", tooltip="the key to look at", layout=_grow("14em"))
         day_hint = "a day, for instance 2026-03-05; then press Enter"
         self.when = _field("True on", "2026-03-05", f"valid time: what was true then? {day_hint}")
@@ -198,7 +198,7 @@ class Ledger(Panel):
         form = widgets.HBox([self.content, self.expected, self.since, self.write], layout=wrap)
         clocks = widgets.HBox([self.when, self.known], layout=wrap)
         left = widgets.VBox([_title("History, and two clocks"), clocks, self.told, self.past], layout=_column("3 1 460px"))
-        right = widgets.VBox([_title("Events: what happened, never what was said"), self.log], layout=_column("2 1 320px"))
+        right = widgets.VBox([_title("Events: what happened, never what was said"), self.events], layout=_column("2 1 320px"))
         both = widgets.HBox([left, right], layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
         heads = (_title("Current value"), self.now, _title("Correct it"), form)
         self.children = (self.chooser, self.status, self.error_area, *heads, both, self.call_area)

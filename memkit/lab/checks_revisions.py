@@ -79,7 +79,7 @@ def revisions_2(writer: object) -> Answer:
         return Answer(False, f"{error}.")
     except Exception as error:  # the learner's code may raise anything
         return Answer(False, f"your writer raises {type(error).__name__}: {error}")
-    return _told_of_cheats(runs) or _told_of_losses(runs)
+    return _told_of_losses(runs) if apart(runs) else Answer(False, ONE_STEP)
 
 
 def _told_of_losses(runs: Sequence[Run]) -> Answer:
@@ -99,13 +99,16 @@ def _told_of_losses(runs: Sequence[Run]) -> Answer:
     return Answer(True, f"of {len(runs)} orders none loses a day; in {tally(runs)['told']} of them a writer was told, and began again.")
 
 
-def _told_of_cheats(runs: Sequence[Run]) -> Answer | None:
-    """Return an answer where reading and writing are one step: in a real program the other one can always come in between."""
+ONE_STEP = "your writer reads and writes in one step; a real one cannot, so leave a `yield` between the two."
+
+
+def apart(runs: Sequence[Run]) -> bool:
+    """Say whether reading and writing are always two steps: in a real program the other one can come in between."""
     for step in (step for run in runs for step in run.steps):
-        codes = [call.code.split("(")[0] for call in step.calls]
-        if "kit.remember" in codes and "kit.current" in codes[: codes.index("kit.remember")]:
-            return Answer(False, "your writer reads and writes in one step; a real one cannot, so leave a `yield` between the two.")
-    return None
+        verbs = [call.code.split("(")[0] for call in step.calls]
+        if "kit.remember" in verbs and "kit.current" in verbs[: verbs.index("kit.remember")]:
+            return False
+    return True
 
 
 CLOCKS = {

@@ -30,13 +30,14 @@ class RaceLab(Panel):
     `writers` are generator functions by the name they are shown by; the first is chosen. Raises Refused for none.
     """
 
+    heat: race.Race | None = None  # the race that is being stepped
+
     def __init__(self, writers: Mapping[str, race.Writer] | None = None, *, name: str = "race") -> None:
         self.writers = dict(WRITERS if writers is None else writers)
         if not self.writers:
             raise Refused("NO_WRITER", "writers is empty; pass at least one, for instance {'mine': writer}")
         super().__init__(name)
         self.rule, self.runs = next(iter(self.writers)), dict[str, Sequence[race.Run]]()
-        self.race: race.Race | None = None
         self._make_controls()
         self._connect()
         self.start()
@@ -52,7 +53,7 @@ class RaceLab(Panel):
 
     def start(self) -> None:
         """Start again, with a new record."""
-        former, self.race = self.race, race.Race(self.writers[self.rule])
+        former, self.heat = self.heat, race.Race(self.writers[self.rule])
         if former is not None:
             former.kit.close()
         self._show(f"race = lab.race.Race({self._name()})")
@@ -109,16 +110,16 @@ class RaceLab(Panel):
 
     def close(self) -> None:
         """Close the store of the race, and the widget."""
-        if self.race is not None:
-            self.race.kit.close()
+        if self.heat is not None:
+            self.heat.kit.close()
         super().close()
 
     # --- finding
 
     def _current(self) -> race.Race:
-        if self.race is None:
+        if self.heat is None:
             raise NotFound("no race has started; press “Start again”")
-        return self.race
+        return self.heat
 
     def _name(self) -> str:
         writer = self.writers[self.rule]

@@ -180,7 +180,9 @@ class Ledger(Panel):
 
     def _make_controls(self) -> None:
         self.status, self.now, self.told, self.past, self.events = (widgets.HTML() for _ in range(5))
-        self.chooser = widgets.Dropdown(description="Key", tooltip="the key to look at", layout=_grow("14em"))
+        self.chooser = widgets.Dropdown(
+            description="Key", tooltip="the key to look at", layout=widgets.Layout(width="22em", max_width="100%")
+        )
         day_hint = "a day, for instance 2026-03-05; then press Enter"
         self.when = _field("True on", "2026-03-05", f"valid time: what was true then? {day_hint}")
         self.known = _field("Known on", "that same day", f"recorded time: as it was known then; {day_hint}")

@@ -10,14 +10,9 @@ from dataclasses import dataclass
 
 from memkit.record.model import Event, Memory, Outcome, Status
 from memkit.widgets.markup import TRUSTS, Paint, box, esc, plain, tag
-from memkit.widgets.tables import BAD, GOOD, Row, badge, note, status, table, title, when
+from memkit.widgets.tables import BAD, GOOD, Row, badge, note, status, table, title, when, whole
 
 COLOURS = {Status.CURRENT: GOOD, Status.SUPERSEDED: "#4a5568", Status.RETIRED: BAD}
-MEANS = {
-    Status.CURRENT: "it holds now",
-    Status.SUPERSEDED: "a later revision replaced it",
-    Status.RETIRED: "from here on the key has no current value",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +52,9 @@ def history(book: Book, paint: Paint) -> str:
 
 def _revision(memory: Memory, found: bool) -> tuple[str, ...]:
     said = "<i>no content</i>" if memory.content is None else esc(memory.content)
-    times = (when(memory.valid_from) or "always", when(memory.valid_to) or "now", when(memory.recorded_at))
-    number = f"{memory.revision}{' ◀' if found else ''}"
-    return (number, badge(memory.status.value, COLOURS[memory.status]), said, *times, esc(memory.trust.value))
+    times = (when(memory.valid_from) or "always", when(memory.valid_to) or "no end", when(memory.recorded_at))
+    number = whole(f"{memory.revision}{' ◀' if found else ''}")
+    return (number, badge(memory.status.value, COLOURS[memory.status]), said, *times, whole(memory.trust.value))
 
 
 def answer(book: Book, paint: Paint) -> str:

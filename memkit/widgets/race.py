@@ -165,7 +165,7 @@ class RaceLab(Panel):
 
 
 def _button(text: str, icon: str, tooltip: str) -> widgets.Button:
-    return widgets.Button(description=text, icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto"))
+    return widgets.Button(description=text, icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto", align_self="flex-start"))
 
 
 def _width(wide: str) -> widgets.Layout:

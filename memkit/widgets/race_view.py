@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from memkit.lab import race
 from memkit.widgets.markup import Paint, box, esc, plain
-from memkit.widgets.tables import BAD, GOOD, Row, badge, note, status, table, title
+from memkit.widgets.tables import BAD, GOOD, Row, badge, note, status, table, title, whole
 
 WARNING = "#8a4b00"
 
@@ -55,7 +55,7 @@ def _sides(step: race.Step) -> tuple[str, str]:
 
 
 def _record(step: race.Step) -> str:
-    return f"revision {step.revision}<br>{esc(step.content)}"
+    return f"{whole(f'revision {step.revision}')}<br>{esc(step.content)}"
 
 
 def _mark(step: race.Step) -> str:

@@ -11,7 +11,8 @@ from datetime import datetime
 
 from memkit.widgets.markup import Paint, esc
 
-CELL = "padding:2px 8px;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
+HEAD = "padding:2px 8px;text-align:left;vertical-align:top;line-height:1.5;"
+CELL = f"{HEAD}overflow-wrap:anywhere;"
 GOOD, BAD = "#1b6e35", "#b3261e"
 
 
@@ -27,7 +28,7 @@ def table(heads: Sequence[str], rows: Sequence[Row], paint: Paint) -> str:
     """Return a table that scrolls sideways where there is no room, or nothing where there are no rows."""
     if not rows:
         return ""
-    top = "".join(f'<th style="{paint.code}{paint.line}{CELL}">{esc(head)}</th>' for head in heads)
+    top = "".join(f'<th style="{paint.code}{paint.line}{HEAD}">{esc(head)}</th>' for head in heads)
     body = "".join(_row(row, paint) for row in rows)
     scrolls = f'<div style="{paint.text}overflow:auto;margin:2px 0 8px 0">'
     return f'{scrolls}<table style="border-collapse:collapse;margin:0"><tr>{top}</tr>{body}</table></div>'
@@ -59,6 +60,11 @@ def badge(text: str, colour: str) -> str:
     """Return a word in white on a dark colour."""
     style = f"background:{colour};color:#ffffff;padding:1px 8px;border-radius:9px;font-weight:600;font-size:12px;white-space:nowrap"
     return f'<span style="{style}">{esc(text)}</span>'
+
+
+def whole(text: str) -> str:
+    """Return a short text that is never broken into two lines."""
+    return f'<span style="white-space:nowrap">{esc(text)}</span>'
 
 
 def when(moment: datetime | None) -> str:

@@ -59,7 +59,7 @@ def test_the_current_value_stands_apart_from_the_history(ledger):
     assert "Node 20" in ledger.now.value
     assert "Node 18" not in ledger.now.value
     assert [ledger.past.value.count(word) for word in ("Node 18", "SUPERSEDED", "Node 20", "CURRENT")] == [1, 1, 1, 1]
-    assert "2026-03-04 12:00" in ledger.past.value
+    assert ledger.past.value.count(">2026-03-04</span>") == 1
 
 
 def test_two_clocks_answer_what_was_true_and_what_was_known(ledger):

@@ -45,13 +45,13 @@ class Seat:
         memory = self._kit.current(key, scope=scope)
         if memory is None:
             raise NotFound(f"there is no current value under {key!r}; remember one first")
-        self._calls.append(Call(f"kit.current({key!r}, scope=shop)", f"revision {memory.revision}: {memory.content}", memory.revision))
+        self._calls.append(Call(f"kit.current({key!r}, scope=SHOP)", f"revision {memory.revision}: {memory.content}", memory.revision))
         return memory
 
     def remember(self, key: str, content: str, *, scope: memkit.Scope, expected: int = 0) -> Outcome:
         """State a new value, as `kit.remember` does. Raises Conflict."""
         shown = "memkit.ANY" if expected == memkit.ANY else str(expected)
-        code = f"kit.remember({key!r}, {content!r}, scope=shop, expected={shown})"
+        code = f"kit.remember({key!r}, {content!r}, scope=SHOP, expected={shown})"
         try:
             outcome = self._kit.remember(key, content, scope=scope, expected=expected)
         except memkit.Conflict as error:

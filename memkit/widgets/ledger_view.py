@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from memkit.record.model import Event, Memory, Outcome, Status
 from memkit.widgets.markup import TRUSTS, Paint, box, esc, plain, tag
@@ -52,9 +53,14 @@ def history(book: Book, paint: Paint) -> str:
 
 def _revision(memory: Memory, found: bool) -> tuple[str, ...]:
     said = "<i>no content</i>" if memory.content is None else esc(memory.content)
-    times = (when(memory.valid_from) or "always", when(memory.valid_to) or "no end", when(memory.recorded_at))
+    times = (_time(memory.valid_from) or "always", _time(memory.valid_to) or "no end", _time(memory.recorded_at))
     number = whole(f"{memory.revision}{' ◀' if found else ''}")
     return (number, badge(memory.status.value, COLOURS[memory.status]), said, *times, whole(memory.trust.value))
+
+
+def _time(moment: datetime | None) -> str:
+    """Return a moment that may be broken between day and hour, and nowhere else."""
+    return " ".join(whole(part) for part in when(moment).split())
 
 
 def answer(book: Book, paint: Paint) -> str:

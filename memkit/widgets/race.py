@@ -61,7 +61,7 @@ class RaceLab(Panel):
     def step(self, who: str) -> race.Step:
         """Let one writer take one step."""
         step = self._current().step(who)
-        self._show(f"race.step({who!r})", *(call.code for call in step.calls))
+        self._show(f"race.step({who!r})", *(f"# {call.code}" for call in step.calls))
         return step
 
     def replay(self, order: str) -> race.Run:

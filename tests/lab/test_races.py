@@ -78,9 +78,9 @@ def test_a_step_says_which_calls_were_made_and_what_came_of_them():
     race = Race(compare_and_swap)
     run = race.run("ABABAB")
     assert [str(step) for step in run.steps][4:7] == [
-        "A: kit.remember('days', 'Tuesday, Thursday', scope=shop, expected=1) -> UPDATE: revision 2",
-        "B: kit.remember('days', 'Tuesday, Friday', scope=shop, expected=1) -> Conflict: expected 1, actual 2",
-        "B: kit.current('days', scope=shop) -> revision 2: Tuesday, Thursday",
+        "A: kit.remember('days', 'Tuesday, Thursday', scope=SHOP, expected=1) -> UPDATE: revision 2",
+        "B: kit.remember('days', 'Tuesday, Friday', scope=SHOP, expected=1) -> Conflict: expected 1, actual 2",
+        "B: kit.current('days', scope=SHOP) -> revision 2: Tuesday, Thursday",
     ]
     assert [step.ends for step in run.steps] == ["", "", "", "", "done", "", "", "", "done"]
     assert str(run.steps[2]) == "A: computes"

@@ -71,10 +71,10 @@ def test_two_clocks_answer_what_was_true_and_what_was_known(ledger):
     assert asked == {
         ("2026-03-01", ""): [],
         ("2026-03-01", "2026-03-01"): [],
-        ("2026-03-01", "2026-03-10"): [],
+        ("2026-03-01", "2026-03-10"): ["Node 18"],
         ("2026-03-03", ""): ["Node 18"],
         ("2026-03-03", "2026-03-01"): [],
-        ("2026-03-03", "2026-03-10"): [],
+        ("2026-03-03", "2026-03-10"): ["Node 18"],
         ("2026-03-06", ""): ["Node 18"],
         ("2026-03-06", "2026-03-01"): [],
         ("2026-03-06", "2026-03-10"): ["Node 20"],
@@ -125,7 +125,7 @@ def test_a_write_made_elsewhere_meanwhile_is_a_conflict_with_both_numbers_and_ch
 
 
 def test_saying_it_again_is_a_noop_with_an_event(ledger):
-    ledger.correct("Node 20", expected=1)
+    ledger.correct("Node 20", expected=1, true_from="2026-03-04")
     assert "NOOP ALREADY_KNOWN" in ledger.said
     assert len(ledger.kit.history("node", scope=TEAM)) == 2
     assert "NOOP" in ledger.events.value

@@ -45,8 +45,9 @@ def now(book: Book, paint: Paint) -> str:
 
 def history(book: Book, paint: Paint) -> str:
     """Return every revision, oldest first; those that the two clocks answer with stand out."""
-    found = {memory.seq for memory in book.answer or ()}
-    rows = [Row(_revision(memory, memory.seq in found), "new" if memory.seq in found else "") for memory in book.history]
+    found = {(memory.id, memory.revision) for memory in book.answer or ()}
+    marked = [(memory, (memory.id, memory.revision) in found) for memory in book.history]
+    rows = [Row(_revision(memory, answers), "new" if answers else "") for memory, answers in marked]
     heads = ("", "status", "what it says", "true from", "true until", "known since", "trust")
     return table(heads, rows, paint) or note("This key was never written in this scope.", paint)
 

@@ -7,6 +7,7 @@ import threading
 
 import ipywidgets as widgets
 
+from memkit.errors import Conflict
 from memkit.widgets.panel import Panel, close_former
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -54,6 +55,14 @@ def test_a_failing_callback_is_shown_and_the_next_success_clears_it():
     panel.fails = False
     panel.button.click()
     assert (panel.error, panel.failure, panel.error_area.value, panel.count) == ("", None, "", 1)
+
+
+def test_a_conflict_keeps_its_numbers_and_its_way_out_in_view():
+    panel = Counter()
+    panel.show_error(Conflict("retries", expected=1, actual=2))
+    assert panel.error.endswith("not at the expected 1: read the current value, decide again, and pass expected=2")
+    panel.show_error(ValueError("password" + "=hunter2hunter2"))
+    assert "hunter2" not in panel.error
 
 
 def test_a_control_set_quietly_calls_nothing_and_one_set_by_a_person_does():

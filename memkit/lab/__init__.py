@@ -2,9 +2,11 @@
 
 from memkit.lab import checks as check
 from memkit.lab import deploys
+from memkit.lab import races as race
+from memkit.lab.rivals import compete
 from memkit.lab.sandbox import check_out, data_folder, notebooks_folder, project_folder, reset
 from memkit.lab.standing import Stand, Standing, known_memories, looked_up, standings
-from memkit.lab.story import clock, ids, look
+from memkit.lab.story import clock, day, ids, look
 from memkit.lab.trial import Edit, Score, Trial, Tried, Versions, place, versions
 from memkit.lab.watch import Watcher
 from memkit.lab.watch import watch as watch_folder
@@ -23,7 +25,9 @@ __all__ = [
     "check",
     "check_out",
     "clock",
+    "compete",
     "data_folder",
+    "day",
     "deploys",
     "ids",
     "known_memories",
@@ -32,6 +36,7 @@ __all__ = [
     "notebooks_folder",
     "place",
     "project_folder",
+    "race",
     "reset",
     "standings",
     "versions",

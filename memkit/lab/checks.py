@@ -13,10 +13,25 @@ from collections.abc import Collection
 import memkit
 from memkit.lab.answer import Answer
 from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
+from memkit.lab.checks_revisions import revisions_1, revisions_2, revisions_3
 from memkit.lab.checks_scope import scope_1, scope_2, scope_3
 from memkit.lab.sandbox import data_folder
 
-__all__ = ["Answer", "evidence_1", "evidence_2", "evidence_3", "scope_1", "scope_2", "scope_3", "tour_1", "tour_2", "tour_3"]
+__all__ = [
+    "Answer",
+    "evidence_1",
+    "evidence_2",
+    "evidence_3",
+    "revisions_1",
+    "revisions_2",
+    "revisions_3",
+    "scope_1",
+    "scope_2",
+    "scope_3",
+    "tour_1",
+    "tour_2",
+    "tour_3",
+]
 
 SHOP = memkit.Scope(workspace="shop")
 

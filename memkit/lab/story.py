@@ -1,7 +1,7 @@
 """What a lesson needs to come out the same every time: a clock that the lesson moves by hand, and ids that count.
 
-Pass them to `memkit.open(clock=..., ids=...)`. Also `look`, which says what stands at a citation now. Not for a store that is kept: the
-secret that keys its tombstones is made of its first ids, and ids that count can be guessed.
+Pass them to `memkit.open(clock=..., ids=...)`. Also `day`, which makes a moment of a date, and `look`, which says what stands at a citation
+now. Not for a store that is kept: the secret that keys its tombstones is made of its first ids, and ids that count can be guessed.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import memkit
-from memkit.errors import BadLocator, NotFound, Refused
+from memkit.errors import BadLocator, NotFound, Refused, shown
 
 
 class Clock:
@@ -52,6 +52,23 @@ def clock(start: str) -> Clock:
     if moment.tzinfo is None:
         raise Refused("BAD_TIME", f"the time is {start!r}; write it with its offset from UTC, for instance '2026-03-02T09:00+00:00'")
     return Clock(moment.astimezone(UTC))
+
+
+def day(text: str) -> datetime:
+    """Return noon, UTC, of a day given as "2026-03-05"; or, of a whole ISO 8601 time with its offset, that moment. Else raises Refused.
+
+    >>> day("2026-03-05").isoformat(), day("2026-03-05T09:00+08:00").isoformat()
+    ('2026-03-05T12:00:00+00:00', '2026-03-05T01:00:00+00:00')
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except (AttributeError, ValueError):
+        raise Refused("BAD_DAY", f"the day is {shown(text)}; write it as year-month-day, for instance 2026-03-05") from None
+    if moment.tzinfo is not None:
+        return moment.astimezone(UTC)
+    if moment.time() != time.min:
+        raise Refused("BAD_DAY", "the time has no offset from UTC; write a day alone, or a time such as 2026-03-05T09:00+00:00")
+    return datetime.combine(moment.date(), time(12), UTC)
 
 
 def ids(prefix: str = "id") -> Callable[[], str]:

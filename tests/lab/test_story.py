@@ -30,6 +30,18 @@ def test_a_time_without_its_offset_is_refused(start):
     assert caught.value.reason == "BAD_TIME"
 
 
+def test_a_day_is_its_noon_and_a_whole_time_is_that_moment():
+    assert lab.day("2026-03-05") == datetime(2026, 3, 5, 12, tzinfo=UTC)
+    assert lab.day(" 2026-03-05T09:00+08:00 ") == datetime(2026, 3, 5, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["yesterday", "", "2026-02-30", "5.3.2026", "2026-03-05T09:00", 5, None])
+def test_what_is_no_day_is_refused(text):
+    with pytest.raises(memkit.Refused, match="a day alone|year-month-day") as caught:
+        lab.day(text)
+    assert caught.value.reason == "BAD_DAY"
+
+
 def test_the_clock_does_not_go_back():
     clock = lab.clock("2026-03-02T09:00+00:00")
     with pytest.raises(memkit.Refused, match="the step is -60 seconds"):

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """What a check of an exercise says: right or not yet, and why. Not here: any check."""
-=======
-"""What the check of an exercise says: right or not yet, and why. Not here: any check."""
->>>>>>> lesson03
 
 from __future__ import annotations
 

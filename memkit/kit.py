@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Self, TypeVar
 
-from memkit.errors import BadLocator, Refused, shown
+from memkit.errors import Refused, shown
 from memkit.govern import forget as forgetting
 from memkit.govern.access import require, require_person
 from memkit.govern.admin import Admin
@@ -25,18 +25,31 @@ from memkit.read.follow import Index
 from memkit.read.recall import TFIDF, Recall, Recipe
 from memkit.record import store, tombstone
 from memkit.record.database import Database, random_id
-from memkit.record.evidence import Reader, check, check_memory, find, mentions, observe
-from memkit.record.model import Candidate, Check, Event, Evidence, Kind, Memory, Op, Outcome, Proposal, ProposalStatus, Times, Trust
+from memkit.record.evidence import Reader, check_memory
+from memkit.record.model import (
+    Candidate,
+    Check,
+    Event,
+    Kind,
+    Memory,
+    Op,
+    Outcome,
+    Proposal,
+    ProposalStatus,
+    Support,
+    Times,
+    Trust,
+)
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sources import Folder, Sources, Texts, check_name
 from memkit.write import proposals
+from memkit.write.citing import observed, repeats, require_evidence
 from memkit.write.commit import Place, check_expected, check_key, check_moments, commit, rescope
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
 Clock = Callable[[], datetime]
 LONGEST_QUERY = 10_000  # characters of a query that are looked at
-MOST_CITES = 50
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -127,6 +140,7 @@ class Kit:
         *,
         scope: Scope,
         cite: str | Sequence[str],
+        support: str = Support.ALL,
         expected: int = 0,
         kind: str = Kind.FACT,
         valid_from: datetime | None = None,
@@ -135,21 +149,23 @@ class Kit:
         review_at: datetime | None = None,
     ) -> Outcome:
         """Keep what sources say: they are read and hashed now. VERIFIED when a person calls it, or when the content repeats what stands
-        at every citation and looks like no instruction; otherwise it becomes a proposal. Raises BadLocator, UnsafePath, Refused, Conflict.
+        at every citation and looks like no instruction; otherwise it becomes a proposal. `support` says whether "all" citations must
+        hold from then on, or "any" of them. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
-        reader = Reader(self.sources)
-        if not (evidence := self._observe(cite, reader)):
+        reader, place = Reader(self.sources), self._place(scope)
+        if not (evidence := observed(cite, reader, self._now())):
             raise Refused(
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
-        times = Times(valid_from, valid_to, review_at, expires_at)
-        vouched, place = self.principal.actor == "person", self._place(scope)
+        vouched = self.principal.actor == "person"
         flags = () if vouched else _flags(content)
-        if vouched or (not (flags or self._was_forgotten(key, place)) and self._repeats(content, evidence, reader)):
-            candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.VERIFIED, 1.0, "source", evidence, times)
+        bears_out = vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader))
+        trust, times = Trust.VERIFIED if bears_out else Trust.INFERRED, Times(valid_from, valid_to, review_at, expires_at)
+        rests = (evidence, times, _choice(Support, "support", support))
+        candidate = Candidate(key, content, _choice(Kind, "kind", kind), trust, 1.0, "source", *rests)
+        if bears_out:
             return self._told(commit(self.db, candidate, place, expected=expected, now=self._now()))
-        candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.INFERRED, 1.0, "source", evidence, times)
         proposal = proposals.propose(self.db, candidate, place, flags=flags, now=self._now())
         return Outcome(proposal.op, proposal.reason, proposal.why, None, proposal)
 
@@ -158,7 +174,7 @@ class Kit:
     ) -> Proposal:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
-        evidence = self._observe(cite, Reader(self.sources))
+        evidence = observed(cite, Reader(self.sources), self._now())
         candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.INFERRED, _confidence(confidence), "model", evidence)
         return proposals.propose(self.db, candidate, self._place(scope), flags=_flags(content), now=self._now())
 
@@ -181,7 +197,7 @@ class Kit:
         require_person(self.principal, "admit a proposal")
         with self.db.read() as tx:
             waiting = proposals.fetch(tx, self.principal, proposal)
-        self._require_evidence(waiting)
+        require_evidence(waiting.candidate, self._reader())
         with self.db.write() as tx:
             waiting = proposals.fetch(tx, self.principal, waiting)
             return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now())
@@ -307,23 +323,6 @@ class Kit:
     def _reader(self) -> Reader:
         return Reader(self.sources, mask=lambda text: redact(text).text)
 
-    def _observe(self, cite: str | Sequence[str], reader: Reader) -> tuple[Evidence, ...]:
-        now = self._now()
-        if isinstance(cite, (list, tuple)) and len(cite) > MOST_CITES:
-            raise Refused(
-                "MANY_CITATIONS", f"{len(cite):,} citations were given; at most {MOST_CITES} are kept, so cite the ones that matter"
-            )
-        cites: Sequence[str] = cite if isinstance(cite, (list, tuple)) else [cite]  # type: ignore[list-item]
-        try:
-            for text in cites:
-                if isinstance(text, str) and (redact(text).findings or redact(find(text, reader).text).findings):
-                    raise Refused(
-                        "SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part"
-                    )
-            return tuple(observe(text, reader, now) for text in cites)
-        except BadLocator as error:  # it may name what stands beside the citation
-            raise BadLocator(redact(error.text).text, redact(str(error)).text) from None
-
     def _told(self, outcome: Outcome) -> Outcome:
         """Return the outcome, without the memory for who may write and not read."""
         return outcome if "read" in self.principal.grants else replace(outcome, memory=None)
@@ -332,16 +331,6 @@ class Kit:
         """Return whether a tombstone stands under this key: what replaces a forgotten value waits for a person."""
         with self.db.read() as tx:
             return tombstone.stands_under(tx, self.principal.tenant, place.scope, key)
-
-    def _repeats(self, content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:
-        """Return whether the content states what was read at every citation."""
-        return bool(evidence) and all(mentions(content, find(piece.cite, reader)) for piece in evidence)
-
-    def _require_evidence(self, proposal: Proposal) -> None:
-        reader = self._reader()
-        for piece in (check(evidence, reader) for evidence in proposal.candidate.evidence):
-            if not piece.verdict.holds:
-                raise Refused(recalling.WITHHELD[piece.verdict], f"{piece.why}; reject this proposal and propose anew from the source")
 
 
 def _flags(content: object) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 import memkit
-from memkit.read.recall import WITHHELD
 from memkit.record.evidence import Reader, check, observe
 from memkit.record.model import Verdict
 from memkit.record.sources import LIMIT, Folder
@@ -269,7 +268,7 @@ def test_what_is_hidden_is_exactly_what_changed(name: str, kind: str, tmp_path: 
             assert done.found == memory.evidence[0].quote
         found = kit.recall("shop", scope=SHOP, budget=50)
         assert [hit.verdict for hit in found.hits] == ([done.verdict] if done.verdict.holds else [])
-        assert [skip.reason for skip in found.skipped] == ([] if done.verdict.holds else [WITHHELD[done.verdict]])
+        assert [skip.reason for skip in found.skipped] == ([] if done.verdict.holds else [done.verdict.withheld_as])
 
 
 def test_the_table_is_complete() -> None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+
+import memkit
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -259,3 +261,28 @@ def test_four_mebibytes_are_no_trouble() -> None:
         (f"a.txt#quote={quote_value('word ' * 300 + 'wo')}", "word " * 300 + "wo", "word " * (LIMIT // 5), Verdict.CHANGED),
     ):
         assert recheck(cite, before, after).verdict is verdict
+
+
+def test_all_pieces_must_hold_unless_it_is_said_that_any_may() -> None:
+    shop = memkit.Scope(workspace="shop")
+    with memkit.open(sources={"a.cfg": "x=1", "b.cfg": "x=1"}) as kit:
+        cite = ["a.cfg#key=x", "b.cfg#key=x"]
+        kit.learn("every", "x is 1, in both", scope=shop, cite=cite)
+        kit.learn("either", "x is 1, says one of them", scope=shop, cite=cite, support="any")
+        seen = []
+        for change in (("a.cfg", "x=2"), ("b.cfg", "x=2"), ("a.cfg", "x=1")):
+            kit.sources.update([change])
+            seen.append({check.memory.key: check.verdict for check in kit.check(scope=shop)})
+        assert seen == [
+            {"every": "CHANGED", "either": "VALID"},
+            {"every": "CHANGED", "either": "CHANGED"},
+            {"every": "CHANGED", "either": "VALID"},
+        ]
+        assert [hit.memory.key for hit in kit.recall("x", scope=shop, budget=50).hits] == ["either"]
+        with pytest.raises(memkit.Refused, match="all, any"):
+            kit.learn("k", "x", scope=shop, cite=cite, support="most")
+        waiting = kit.propose("guess", "x", scope=shop, cite=cite)
+        kit.sources["a.cfg"] = "x=3"
+        with pytest.raises(memkit.Refused) as caught:
+            kit.admit(waiting)
+        assert caught.value.reason == "STALE_SOURCE"

@@ -21,14 +21,6 @@ from memkit.record.model import Check, Memory, Verdict, shortened
 from memkit.record.scope import is_narrower
 from memkit.record.text import count_tokens, plain
 
-WITHHELD = {
-    Verdict.CHANGED: "STALE_SOURCE",
-    Verdict.MISSING: "MISSING_SOURCE",
-    Verdict.UNREADABLE: "UNREADABLE_SOURCE",
-    Verdict.AMBIGUOUS: "AMBIGUOUS_SOURCE",
-}
-"""The reason a memory is withheld for, by the verdict on what it rests on."""
-
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -144,7 +136,7 @@ def fill(ranked: Ranked, reader: Reader, query: str, *, budget: int, limit: int 
         refusal = _policy(memory, scored, others, recipe, now) or _room(memory, state)
         if refusal is None:
             check = check_memory(memory, reader)
-            refusal = None if check.verdict.holds else (WITHHELD[check.verdict], check.why)
+            refusal = None if check.verdict.holds else (check.verdict.withheld_as, check.why)
         if refusal is None and check is not None:
             state.take(_hit(memory, scored, check, others, now))
         elif refusal is not None:

@@ -6,7 +6,7 @@ never looked at. Which bytes a digest is of is said in `locate.py`. Left out: wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from memkit.errors import BadLocator, MemkitError, NotFound, Refused, UnsafePath
@@ -14,7 +14,7 @@ from memkit.record import git
 from memkit.record.elsewhere import Judgement, other_files, other_lines, other_number
 from memkit.record.locate import FIND, Found, NotThere, Reading, locate
 from memkit.record.locator import Locator
-from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Verdict
+from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Support, Verdict
 from memkit.record.sources import Folder, SourceMissing, Sources, Unreadable
 from memkit.record.tokens import whole_places
 
@@ -117,22 +117,33 @@ def check(evidence: Evidence, reader: Reader, *, search: bool = False) -> Eviden
 
 
 def check_memory(memory: Memory, reader: Reader, *, search: bool = False) -> Check:
-    """Check everything a memory rests on; all of it must hold, so the worst verdict is the memory's.
+    """Check everything a memory rests on, and decide by its rule: the worst piece where all must hold, the best where any may.
 
     A memory that cites nothing is UNVERSIONED: there is nothing to hash, and only a review date can question it.
     """
     checks = tuple(check(piece, reader, search=search) for piece in memory.evidence)
-    verdict = worst(checks)
+    verdict = decided(checks, memory.support)
     why = next(
         (piece.why for piece in checks if piece.verdict is verdict), "it cites no source: somebody said it, and nothing can be re-read"
     )
     return Check(memory, verdict, why, checks)
 
 
+def decided(checks: Sequence[EvidenceCheck], support: Support) -> Verdict:
+    """Return the verdict that decides: the worst where all pieces must hold, the best where any may."""
+    return worst(checks) if support is Support.ALL else best(checks)
+
+
 def worst(checks: Iterable[EvidenceCheck]) -> Verdict:
     """Return the verdict over several pieces, all of which must hold; UNVERSIONED where there is none."""
     verdicts = {check.verdict.value for check in checks}
     return Verdict(next((verdict for verdict in _WORST_FIRST if verdict in verdicts), "UNVERSIONED"))
+
+
+def best(checks: Iterable[EvidenceCheck]) -> Verdict:
+    """Return the verdict over several pieces, any of which may hold; UNVERSIONED where there is none."""
+    verdicts = {check.verdict.value for check in checks}
+    return Verdict(next((verdict for verdict in reversed(_WORST_FIRST) if verdict in verdicts), "UNVERSIONED"))
 
 
 def mentions(content: str, located: Found | str) -> bool:

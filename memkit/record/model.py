@@ -64,6 +64,18 @@ class Verdict(StrEnum):
         """Return whether a memory with this verdict may be recalled (UNVERSIONED: while its review is not due)."""
         return self in (Verdict.VALID, Verdict.MOVED, Verdict.UNVERSIONED)
 
+    @property
+    def withheld_as(self) -> str:
+        """Return the reason a memory with this verdict is withheld for."""
+        return {"CHANGED": "STALE_SOURCE"}.get(self.value, f"{self.value}_SOURCE")
+
+
+class Support(StrEnum):
+    """How many pieces of evidence must hold: ALL of them, or ANY one."""
+
+    ALL = "all"
+    ANY = "any"
+
 
 class Status(StrEnum):
     """Where a revision stands among the revisions of its key."""
@@ -141,6 +153,7 @@ class Memory:
     review_at: datetime | None
     expires_at: datetime | None
     evidence: tuple[Evidence, ...] = ()
+    support: Support = Support.ALL
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -186,6 +199,7 @@ class Candidate:
     source: str
     evidence: tuple[Evidence, ...] = ()
     times: Times = Times()
+    support: Support = Support.ALL
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -271,7 +285,10 @@ class EvidenceCheck:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Check:
-    """One memory and what its evidence is worth now: `verdict` is the worst of its pieces, `why` that piece's sentence."""
+    """One memory and what its evidence is worth now: the verdict that decides, its sentence, and every piece with its own.
+
+    Where all must hold the worst piece decides, where any may hold the best.
+    """
 
     memory: Memory
     verdict: Verdict

@@ -26,6 +26,7 @@ create table revision (
     valid_to         text,
     review_at        text,
     expires_at       text,
+    support          text not null check (support in ('all', 'any')),
     unique (tenant, scope, key, revision)   -- the compare-and-swap
 ) strict;
 
@@ -49,6 +50,7 @@ create table proposal (
     valid_to    text,
     review_at   text,
     expires_at  text,
+    support     text not null,
     unique (tenant, number)
 ) strict;
 create index proposal_waiting on proposal (tenant, scope, status);

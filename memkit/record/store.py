@@ -15,19 +15,19 @@ from typing import Any
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.errors import Conflict
-from memkit.record.model import Candidate, Event, Evidence, Kind, Memory, Op, Status, Times, Trust
+from memkit.record.model import Candidate, Event, Evidence, Kind, Memory, Op, Status, Support, Times, Trust
 from memkit.record.scope import Principal
 
 _MEMORY = """
     seq, tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at, last_verified_at,
-    valid_from, valid_to, review_at, expires_at"""
+    valid_from, valid_to, review_at, expires_at, support"""
 
 APPEND = f"""
 insert into revision (tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at,
-                      last_verified_at, valid_from, valid_to, review_at, expires_at)
+                      last_verified_at, valid_from, valid_to, review_at, expires_at, support)
 select :tenant, :scope, :key, coalesce(newest.revision, 0) + 1, :op, :content, :kind, :trust, :confidence, :source_type, :actor,
        case when coalesce(newest.op, 'DELETE') = 'DELETE' then coalesce(:created_at, :now) else newest.created_at end, :now,
-       :last_verified_at, :valid_from, :valid_to, :review_at, :expires_at
+       :last_verified_at, :valid_from, :valid_to, :review_at, :expires_at, :support
 from (select 1) left join (
     select revision, op, created_at from revision
     where tenant = :tenant and scope = :scope and key = :key order by revision desc limit 1
@@ -255,6 +255,7 @@ def terms_of(candidate: Candidate) -> dict[str, object]:
         "valid_to": stamp(candidate.times.valid_to),
         "review_at": stamp(candidate.times.review_at),
         "expires_at": stamp(candidate.times.expires_at),
+        "support": candidate.support,
     }
 
 
@@ -262,7 +263,7 @@ def as_candidate(memory: Memory) -> Candidate:
     """Return what was once proposed to the record to make this memory."""
     times = Times(memory.valid_from, memory.valid_to, memory.review_at, memory.expires_at)
     kept = (memory.key, memory.content, memory.kind, memory.trust, memory.confidence, memory.source)
-    return Candidate(*kept, memory.evidence, times)
+    return Candidate(*kept, memory.evidence, times, memory.support)
 
 
 def select(tx: SqliteUtils, query: str, where: dict[str, Any]) -> list[dict[str, Any]]:
@@ -279,6 +280,7 @@ def _memories(tx: SqliteUtils, tenant: str, rows: list[dict[str, Any]]) -> list[
 def _memory(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Memory:
     times = {name: moment(row[name]) for name in _TIMES}
     enums = {"op": Op(row["op"]), "kind": Kind(row["kind"]), "trust": Trust(row["trust"]), "status": Status(row.get("status", "CURRENT"))}
+    enums["support"] = Support(row["support"])
     plain = {name: value for name, value in row.items() if name not in ("seq", "source_type")}
     identity = memory_id(row["tenant"], row["scope"], row["key"])
     return Memory(**plain | times | enums, id=identity, source=row["source_type"], evidence=evidence)

@@ -17,7 +17,7 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import NotFound, Refused, shown
 from memkit.record import store
 from memkit.record.database import Database
-from memkit.record.model import Candidate, Decision, Evidence, Kind, Op, Outcome, Proposal, ProposalStatus, Times, Trust
+from memkit.record.model import Candidate, Decision, Evidence, Kind, Op, Outcome, Proposal, ProposalStatus, Support, Times, Trust
 from memkit.record.scope import Principal, named_dimensions
 from memkit.record.text import normalise
 from memkit.write.commit import Place, clean, commit_inside, judge
@@ -129,7 +129,7 @@ def _proposal(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Proposal:
         id=row["number"],
         scope=row["scope"],
         status=status,
-        candidate=Candidate(*kept, evidence, times),
+        candidate=Candidate(*kept, evidence, times, Support(row["support"])),
         expected=row["expected"],
         op=Op.PROPOSED,
         reason=row["reason"],

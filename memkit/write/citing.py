@@ -1,0 +1,43 @@
+"""Read what a candidate cites, before anything is kept: refuse secrets, and say whether the sources bear the candidate out.
+
+What a citation means, and how it is hashed, is in `record/`; what becomes of a candidate is decided in `admission.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from memkit.errors import BadLocator, Refused
+from memkit.record.evidence import Reader, check, decided, find, mentions, observe
+from memkit.record.model import Candidate, Evidence
+from memkit.write.redact import redact
+
+MOST_CITES = 50
+
+
+def observed(cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[Evidence, ...]:
+    """Read and hash what is cited, one citation or several. Raises what `observe` raises, and Refused for a secret in it."""
+    if isinstance(cite, (list, tuple)) and len(cite) > MOST_CITES:
+        raise Refused("MANY_CITATIONS", f"{len(cite):,} citations were given; at most {MOST_CITES} are kept")
+    cites: Sequence[str] = cite if isinstance(cite, (list, tuple)) else [cite]  # type: ignore[list-item]
+    try:
+        for text in cites:
+            if isinstance(text, str) and (redact(text).findings or redact(find(text, reader).text).findings):
+                raise Refused("SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part")
+        return tuple(observe(text, reader, now) for text in cites)
+    except BadLocator as error:  # it may name what stands beside the citation
+        raise BadLocator(redact(error.text).text, redact(str(error)).text) from None
+
+
+def repeats(content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:
+    """Return whether the content states what was read at every citation."""
+    return bool(evidence) and all(mentions(content, find(piece.cite, reader)) for piece in evidence)
+
+
+def require_evidence(candidate: Candidate, reader: Reader) -> None:
+    """Raise Refused, for the reason a memory would be withheld for, unless what the candidate rests on still holds."""
+    checks = [check(piece, reader) for piece in candidate.evidence]
+    if not (verdict := decided(checks, candidate.support)).holds:
+        why = next(piece.why for piece in checks if piece.verdict is verdict)
+        raise Refused(verdict.withheld_as, f"{why}; reject this proposal and propose anew from the source")

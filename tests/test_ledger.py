@@ -184,7 +184,7 @@ def test_a_ledger_of_nothing_or_of_no_scope_is_refused():
 
 def test_hostile_text_is_shown_as_text():
     with memkit.open() as kit:
-        kit.remember(HOSTILE[:100], HOSTILE, scope=TEAM)
+        kit.remember(HOSTILE[:60], HOSTILE, scope=TEAM)
         ledger = Ledger(kit, {"team": TEAM}, true_on="2100-01-01")
         ledger.correct(f"{HOSTILE} again", expected=1)
         pages = [ledger.snapshot(), *(w.value for w in walk(ledger) if type(w).__name__ == "HTML")]

@@ -7,11 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-
-import memkit
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import memkit
 from memkit.errors import BadLocator, MemkitError, NotFound, Refused, UnsafePath
 from memkit.record.evidence import Reader, check, observe, worst
 from memkit.record.locator import Locator, quote_value

@@ -164,3 +164,9 @@ def test_the_work_grows_no_faster_than_the_text(unit):
     redact(unit)
     small, large = (steps((unit * size)[:size]) for size in (2_000, 16_000))
     assert large <= 8 * 1.5 * small + 2_000
+
+
+def test_pass_is_mostly_a_verb() -> None:
+    for text in ("decide again, and pass expected=2", "pass cite='prod.cfg#key=timeout'", "pass a number from 0 to 1"):
+        assert redact(text).text == text
+    assert redact("pass=" + "hunter" + "22!").findings

@@ -47,10 +47,7 @@ def _withdraw(current: Memory | None) -> Decision:
 def _same_value(candidate: Candidate, current: Memory, now: datetime) -> Decision:
     if candidate.trust.rank > current.trust.rank:
         return Decision(Op.UPDATE, "TRUST_RAISED", f"revision {current.revision} says the same, and now it is {candidate.trust}")
-    if candidate.trust is current.trust is Trust.VERIFIED and (candidate.support, _digests(candidate)) != (
-        current.support,
-        _digests(current),
-    ):
+    if candidate.trust is current.trust is Trust.VERIFIED and _rests_on(candidate) != _rests_on(current):
         return Decision(Op.UPDATE, "EVIDENCE_RENEWED", f"revision {current.revision} says the same, and now it rests on what was just read")
     if candidate.trust is current.trust and (current.due(now) or _other_times(candidate, current)):
         return Decision(Op.UPDATE, "RENEWED", f"revision {current.revision} says the same, and is confirmed with the times given now")

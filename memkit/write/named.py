@@ -69,6 +69,8 @@ def _believed(name: str, family: str, form: str, value: str, quoted: bool) -> bo
     """Judge a value: a token must be opaque or signed; a password may be digits (a PIN), mixed, or after a sign a quoted word."""
     if quoted and " " in value and "phrase" not in name.lower():
         return False
+    if name.lower() == "pass" and form != "sign":  # mostly a verb: "pass expected=2"
+        return "=" not in value and scrambled(value)
     if family == "secret":
         signed = form == "sign" and len(value) >= 6 and (mixed(value) or (len(value) >= 16 and value.isalnum()))
         return not value.isdecimal() and (opaque(value) or signed)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Self, TypeVar
 
-from memkit.errors import Refused, shown
+from memkit.errors import NotFound, Refused, shown
 from memkit.govern import forget as forgetting
 from memkit.govern.access import require, require_person
 from memkit.govern.admin import Admin
@@ -39,14 +39,15 @@ from memkit.record.model import (
     Support,
     Times,
     Trust,
+    Why,
 )
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sources import Folder, Sources, Texts, check_name
 from memkit.write import proposals
+from memkit.write.arguments import check_expected, check_key, check_moments, choice, confidence_of, flags_of, said
 from memkit.write.citing import observed, repeats, require_evidence
-from memkit.write.commit import Place, check_expected, check_key, check_moments, commit, rescope
+from memkit.write.commit import Place, commit, rescope
 from memkit.write.redact import redact
-from memkit.write.screen import screen
 
 Clock = Callable[[], datetime]
 LONGEST_QUERY = 10_000  # characters of a query that are looked at
@@ -130,7 +131,7 @@ class Kit:
         require(self.principal, "write")
         require_person(self.principal, "state a memory")
         times = Times(valid_from, valid_to, review_at, expires_at)
-        candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.STATED, 1.0, "user", (), times)
+        candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.STATED, 1.0, "user", (), times)
         return self._told(commit(self.db, candidate, self._place(scope), expected=expected, now=self._now()))
 
     def learn(
@@ -159,11 +160,11 @@ class Kit:
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
         vouched = self.principal.actor == "person"
-        flags = () if vouched else _flags(content)
+        flags = () if vouched else flags_of(content)
         bears_out = vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader))
         trust, times = Trust.VERIFIED if bears_out else Trust.INFERRED, Times(valid_from, valid_to, review_at, expires_at)
-        rests = (evidence, times, _choice(Support, "support", support))
-        candidate = Candidate(key, content, _choice(Kind, "kind", kind), trust, 1.0, "source", *rests)
+        rests = (evidence, times, choice(Support, "support", support))
+        candidate = Candidate(key, content, choice(Kind, "kind", kind), trust, 1.0, "source", *rests)
         if bears_out:
             return self._told(commit(self.db, candidate, place, expected=expected, now=self._now()))
         proposal = proposals.propose(self.db, candidate, place, flags=flags, now=self._now())
@@ -175,8 +176,8 @@ class Kit:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
         evidence = observed(cite, Reader(self.sources), self._now())
-        candidate = Candidate(key, content, _choice(Kind, "kind", kind), Trust.INFERRED, _confidence(confidence), "model", evidence)
-        return proposals.propose(self.db, candidate, self._place(scope), flags=_flags(content), now=self._now())
+        candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.INFERRED, confidence_of(confidence), "model", evidence)
+        return proposals.propose(self.db, candidate, self._place(scope), flags=flags_of(content), now=self._now())
 
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
         """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
@@ -188,7 +189,7 @@ class Kit:
         """Return the proposals of the scopes visible here that have a status, oldest first."""
         require(self.principal, "read")
         with self.db.read() as tx:
-            return proposals.listed(tx, self.principal, self._visible(scope), _choice(ProposalStatus, "status", status))
+            return proposals.listed(tx, self.principal, self._visible(scope), choice(ProposalStatus, "status", status))
 
     def admit(self, proposal: Proposal | int) -> Outcome:
         """Write a proposal, as a person decides; it stays INFERRED. Raises Conflict where the value it was proposed against has changed,
@@ -206,13 +207,13 @@ class Kit:
         """Turn a proposal down, as a person decides. `why` is returned, masked, and not kept."""
         require(self.principal, "write")
         require_person(self.principal, "reject a proposal")
-        said = _said(why)
+        told = said(why)
         with self.db.write() as tx:
             waiting = proposals.fetch(tx, self.principal, proposal)
             place = Place(self.principal, waiting.scope)
             settled = proposals.settle(tx, waiting, place, ProposalStatus.REJECTED, "REJECTED")
             store.log(tx, Op.NOOP, "REJECTED", principal=self.principal, scope=waiting.scope, key=waiting.key, revision=0, now=self._now())
-        return Outcome(Op.NOOP, "REJECTED", said or "a person turned it down", None, settled)
+        return Outcome(Op.NOOP, "REJECTED", told or "a person turned it down", None, settled)
 
     # --- read
 
@@ -264,6 +265,23 @@ class Kit:
         with self.db.read() as tx:
             return store.resting_on(tx, self.principal.tenant, source, self._visible(scope))
 
+    def why(self, memory: Memory) -> Why:
+        """Walk back from a memory to every source it rests on, read again now, and to what the log says of its key.
+
+        Raises NotFound for a revision that is not in this store, or that another tenant or user owns, exactly as for none.
+        """
+        require(self.principal, "read", "history")
+        if not isinstance(memory, Memory):
+            raise Refused("BAD_MEMORY", f"the memory is {shown(memory)}; pass one that kit.current, kit.recall or kit.history returned")
+        mine = memory.dimensions.get("user", self.principal.user) == self.principal.user
+        with self.db.read() as tx:
+            known = store.revisions(tx, self.principal.tenant, memory.scope, memory.key) if mine else []
+            told = tuple(store.events(tx, self.principal.tenant, scopes=[memory.scope], key=memory.key))
+        for revision in known:
+            if revision.revision == memory.revision:
+                return Why(revision, check_memory(revision, self._reader(), search=True), told)
+        raise NotFound(f"there is no revision {memory.revision} of {memory.key!r} in this store; kit.history lists those that are there")
+
     def recall(self, query: str, *, scope: Scope, budget: int, limit: int | None = None, recipe: Recipe | None = None) -> Recall:
         """Return the memories that answer a query, within a budget of tokens, and what was skipped with its reason. Only reads."""
         require(self.principal, "search", "read")
@@ -291,15 +309,15 @@ class Kit:
                 self._index.catch_up(tx)
                 return self._index.copies(identity)
 
-        said = _said(reason)
-        return forgetting.forget(self.db, key, place, expected=expected, reason=said, now=self._now(), derived=index_copies)
+        told = said(reason)
+        return forgetting.forget(self.db, key, place, expected=expected, reason=told, now=self._now(), derived=index_copies)
 
     def restore_right(self, key: str, *, scope: Scope, reason: str) -> int:
         """Lift the tombstones of a key, as a person decides, on the record; returns how many. It brings nothing back."""
         require(self.principal, "forget")
         require_person(self.principal, "lift a tombstone")
         check_key(key)
-        _said(reason)
+        said(reason)
         return forgetting.restore_right(self.db, key, self._place(scope), now=self._now())
 
     # --- arguments
@@ -331,26 +349,3 @@ class Kit:
         """Return whether a tombstone stands under this key: what replaces a forgotten value waits for a person."""
         with self.db.read() as tx:
             return tombstone.stands_under(tx, self.principal.tenant, place.scope, key)
-
-
-def _flags(content: object) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
-
-
-def _choice(choices: type[_Choice], name: str, value: str) -> _Choice:
-    try:
-        return choices(value)
-    except ValueError:
-        raise Refused(f"BAD_{name.upper()}", f"{name} is none of {', '.join(choices)}; pass one of these") from None
-
-
-def _confidence(confidence: float) -> float:
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
-        raise Refused("BAD_CONFIDENCE", f"confidence is {shown(confidence)}; pass a number from 0 to 1")
-    return float(confidence)
-
-
-def _said(reason: object) -> str:
-    if not isinstance(reason, str):
-        raise Refused("BAD_REASON", f"the reason is {shown(reason)}; pass some words")
-    return redact(reason).text

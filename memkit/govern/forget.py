@@ -25,7 +25,8 @@ from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import ANY, Candidate, Kind, Op, Trust
 from memkit.record.text import normalise
-from memkit.write.commit import Place, check_expected, judge
+from memkit.write.arguments import check_expected
+from memkit.write.commit import Place, judge
 
 SHORTEST = 8  # bytes: a shorter value occurs by chance, so it is proved by its rows alone
 

@@ -22,7 +22,7 @@ from memkit.record.model import Evidence, Verdict
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sources import Sources
 from memkit.record.state import Phase, State
-from memkit.write.commit import check_key
+from memkit.write.arguments import check_key
 from memkit.write.redact import redact
 
 

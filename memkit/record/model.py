@@ -297,3 +297,16 @@ class Check:
 
     def __repr__(self) -> str:
         return f"Check({self.memory.key}: {self.verdict}, {self.why})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Why:
+    """Why a memory is known: the revision, every source it rests on read again now, and what the log says of its key, oldest first."""
+
+    memory: Memory
+    check: Check
+    events: tuple[Event, ...]
+
+    def __repr__(self) -> str:
+        told = [f"{event.seq}: {event.op} {event.reason} by {event.actor}, revision {event.revision}" for event in self.events]
+        return "\n    ".join([f"Why({self.memory!r})", *map(repr, self.check.evidence), *told])

@@ -7,20 +7,18 @@ this, and with which trust, is settled above it, in `kit.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import NotFound, Refused, shown
+from memkit.errors import NotFound, Refused
 from memkit.record import store, tombstone
 from memkit.record.database import Database
-from memkit.record.model import ANY, Candidate, Decision, Memory, Op, Outcome
+from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
 from memkit.record.scope import Principal
 from memkit.write.admission import decide
+from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_moments, check_text
 from memkit.write.redact import redact
-
-LONGEST_KEY = 200  # characters
-LONGEST_CONTENT = 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ def clean(candidate: Candidate) -> Candidate:
     check_moments(valid_from=times.valid_from, valid_to=times.valid_to, review_at=times.review_at, expires_at=times.expires_at)
     if times.valid_from is not None and times.valid_to is not None and times.valid_to <= times.valid_from:
         raise Refused("BAD_TIME", "valid_to is not after valid_from; pass the time when it stops being true")
-    _check_text("content", candidate.content, LONGEST_CONTENT)
+    check_text("content", candidate.content, LONGEST_CONTENT)
     return replace(candidate, content=redact(candidate.content or "").text)
 
 
@@ -104,44 +102,3 @@ def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, now
     said = [] if candidate.content is None else [candidate.content, *(piece.quote for piece in candidate.evidence)]
     digests = [digest for text in said for digest in tombstone.digests(db, tenant, place.scope, candidate.key, text)]
     return decide(candidate, current, now=now, buried=tombstone.buried_under(tx, tenant, digests)), current
-
-
-def check_key(key: str) -> None:
-    """Raise Refused for a key that is empty, too long, or holds a secret."""
-    _check_text("key", key, LONGEST_KEY)
-    if not key.isprintable():
-        raise Refused("BAD_KEY", "the key has a control or invisible character; name the thing in printable text")
-    if redact(key).findings:
-        raise Refused("SECRET_IN_KEY", "the key holds what looks like a secret; keys are never erased, so name the thing instead")
-
-
-def check_moments(**times: datetime | None) -> None:
-    """Raise Refused for a time that is not a datetime with a zone."""
-    for name, time in times.items():
-        if time is not None and not _is_moment(time):
-            found = "has no zone, or is out of range in UTC" if isinstance(time, datetime) else f"is {shown(time)}"
-            raise Refused("BAD_TIME", f"{name} {found}; pass a datetime with a zone, for instance datetime.now(UTC)")
-
-
-def _is_moment(time: object) -> bool:
-    try:
-        return isinstance(time, datetime) and time.utcoffset() is not None and bool(time.astimezone(UTC))
-    except (OverflowError, ValueError):
-        return False
-
-
-def check_expected(expected: int) -> None:
-    """Raise Refused unless `expected` is a revision number, 0, or ANY."""
-    if isinstance(expected, bool) or not isinstance(expected, int) or not ANY <= expected < 2**63:
-        raise Refused("BAD_EXPECTED", f"expected is {shown(expected)}; pass the current revision, 0 for none, or memkit.ANY")
-
-
-def _check_text(what: str, text: object, longest: int) -> None:
-    if not isinstance(text, str) or not text.strip():
-        raise Refused(
-            f"EMPTY_{what.upper()}", f"the {what} is {type(text).__name__ if not isinstance(text, str) else 'blank'}; pass some text"
-        )
-    if len(text) > longest:
-        raise Refused(f"LONG_{what.upper()}", f"the {what} has {len(text):,} characters; at most {longest:,} are kept, so split it")
-    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
-        raise Refused(f"BAD_{what.upper()}", f"the {what} has a NUL or half a surrogate pair; pass ordinary text")

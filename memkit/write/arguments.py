@@ -1,0 +1,85 @@
+"""Turn what a caller passed into values that can be trusted, or refuse it: keys, texts, times, revision numbers, choices.
+
+Every refusal says what was found, what was expected and the way out, and never repeats a text that may hold a secret. Scopes and
+citations have rooms of their own.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from memkit.errors import Refused, shown
+from memkit.record.model import ANY
+from memkit.write.redact import redact
+from memkit.write.screen import screen
+
+LONGEST_KEY = 200  # characters
+LONGEST_CONTENT = 20_000  # characters
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def check_key(key: str) -> None:
+    """Raise Refused for a key that is empty, too long, or holds a secret."""
+    check_text("key", key, LONGEST_KEY)
+    if not key.isprintable():
+        raise Refused("BAD_KEY", "the key has a control or invisible character; name the thing in printable text")
+    if redact(key).findings:
+        raise Refused("SECRET_IN_KEY", "the key holds what looks like a secret; keys are never erased, so name the thing instead")
+
+
+def check_moments(**times: datetime | None) -> None:
+    """Raise Refused for a time that is not a datetime with a zone."""
+    for name, time in times.items():
+        if time is not None and not _is_moment(time):
+            found = "has no zone, or is out of range in UTC" if isinstance(time, datetime) else f"is {shown(time)}"
+            raise Refused("BAD_TIME", f"{name} {found}; pass a datetime with a zone, for instance datetime.now(UTC)")
+
+
+def _is_moment(time: object) -> bool:
+    try:
+        return isinstance(time, datetime) and time.utcoffset() is not None and bool(time.astimezone(UTC))
+    except (OverflowError, ValueError):
+        return False
+
+
+def check_expected(expected: int) -> None:
+    """Raise Refused unless `expected` is a revision number, 0, or ANY."""
+    if isinstance(expected, bool) or not isinstance(expected, int) or not ANY <= expected < 2**63:
+        raise Refused("BAD_EXPECTED", f"expected is {shown(expected)}; pass the current revision, 0 for none, or memkit.ANY")
+
+
+def check_text(what: str, text: object, longest: int) -> None:
+    if not isinstance(text, str) or not text.strip():
+        raise Refused(
+            f"EMPTY_{what.upper()}", f"the {what} is {type(text).__name__ if not isinstance(text, str) else 'blank'}; pass some text"
+        )
+    if len(text) > longest:
+        raise Refused(f"LONG_{what.upper()}", f"the {what} has {len(text):,} characters; at most {longest:,} are kept, so split it")
+    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+        raise Refused(f"BAD_{what.upper()}", f"the {what} has a NUL or half a surrogate pair; pass ordinary text")
+
+
+def flags_of(content: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(flag.technique for flag in screen(content))) if isinstance(content, str) else ()
+
+
+def choice(choices: type[_Choice], name: str, value: str) -> _Choice:
+    try:
+        return choices(value)
+    except ValueError:
+        raise Refused(f"BAD_{name.upper()}", f"{name} is none of {', '.join(choices)}; pass one of these") from None
+
+
+def confidence_of(confidence: float) -> float:
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
+        raise Refused("BAD_CONFIDENCE", f"confidence is {shown(confidence)}; pass a number from 0 to 1")
+    return float(confidence)
+
+
+def said(reason: object) -> str:
+    if not isinstance(reason, str):
+        raise Refused("BAD_REASON", f"the reason is {shown(reason)}; pass some words")
+    return redact(reason).text

@@ -387,7 +387,7 @@ class Tags(html.parser.HTMLParser):
 def test_hostile_content_keys_names_and_queries_are_shown_as_text(tmp_path):
     name = "<img onerror=x>.cfg"
     with memkit.open(sources={name: "x=1", "b.txt": HOSTILE}) as kit:
-        kit.learn(HOSTILE[:150], HOSTILE, scope=memkit.Scope(workspace="<i>w</i>"), cite=["b.txt", name])
+        kit.learn("".join(filter(str.isprintable, HOSTILE))[:150], HOSTILE, scope=memkit.Scope(workspace="<i>w</i>"), cite=["b.txt", name])
         desk = SourceDesk(kit, {"<u>": memkit.Scope(workspace="<i>w</i>")}, query="alert", watch=False)
         desk.edit("b.txt", f"{HOSTILE} changed")
         desk.edit(name, "x=<script>")

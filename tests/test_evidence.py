@@ -213,7 +213,7 @@ def test_no_bytes_make_a_check_raise(data: bytes) -> None:
         name = f"f{ending}"
         reader = Reader(Texts({name: data}))
         for part in ("", "lines=1-2", "key=a", "key=s.a.0", "quote=a"):
-            done = check(Evidence(name, part, sha("x"), "x", "", NOW), reader)
+            done = check(Evidence(name, part, sha("none of these bytes"), "x", "", NOW), reader)
             assert done.verdict in (Verdict.MOVED, Verdict.CHANGED, Verdict.MISSING, Verdict.UNREADABLE, Verdict.AMBIGUOUS)
 
 

@@ -26,6 +26,7 @@ from memkit.read.recall import TFIDF, Recall, Recipe
 from memkit.record import store, tombstone
 from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check_memory
+from memkit.record.locate import Reading
 from memkit.record.model import (
     Candidate,
     Check,
@@ -93,6 +94,8 @@ class Kit:
         if not isinstance(principal, Principal):
             raise Refused("BAD_PRINCIPAL", f"the principal is {shown(principal)}; pass a memkit.Principal")
         self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
+        self._parsed: dict[str, Reading] = {}
+        self._places: dict[Scope, Place] = {}
         self._indexes = {} if indexes is None else indexes
         self._index = self._indexes.setdefault(principal.tenant, Index(principal.tenant))
         self.admin = Admin(self.db, self._index, principal)
@@ -154,8 +157,8 @@ class Kit:
         hold from then on, or "any" of them. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
-        reader, place = Reader(self.sources), self._place(scope)
-        if not (evidence := observed(cite, reader, self._now())):
+        reader, place, now = self._reader(), self._place(scope), self._now()
+        if not (evidence := observed(cite, reader, now)):
             raise Refused(
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
@@ -166,8 +169,8 @@ class Kit:
         rests = (evidence, times, choice(Support, "support", support))
         candidate = Candidate(key, content, choice(Kind, "kind", kind), trust, 1.0, "source", *rests)
         if bears_out:
-            return self._told(commit(self.db, candidate, place, expected=expected, now=self._now()))
-        proposal = proposals.propose(self.db, candidate, place, flags=flags, now=self._now())
+            return self._told(commit(self.db, candidate, place, expected=expected, now=now))
+        proposal = proposals.propose(self.db, candidate, place, flags=flags, now=now)
         return Outcome(proposal.op, proposal.reason, proposal.why, None, proposal)
 
     def propose(
@@ -175,7 +178,7 @@ class Kit:
     ) -> Proposal:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
-        evidence = observed(cite, Reader(self.sources), self._now())
+        evidence = observed(cite, self._reader(), self._now())
         candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.INFERRED, confidence_of(confidence), "model", evidence)
         return proposals.propose(self.db, candidate, self._place(scope), flags=flags_of(content), now=self._now())
 
@@ -323,12 +326,13 @@ class Kit:
     # --- arguments
 
     def _place(self, scope: Scope) -> Place:
-        stored = require_scope(scope).stored(self.principal)
-        names = scope.dimensions(self.principal)
-        names.pop("user", None)  # the login gives it, not the caller
-        if redact(" ".join(names.values())).findings:
-            raise Refused("SECRET_IN_SCOPE", "a name in the scope looks like a secret; scopes are never erased, so choose another name")
-        return Place(self.principal, stored)
+        if require_scope(scope) not in self._places:
+            names = scope.dimensions(self.principal)
+            names.pop("user", None)  # the login gives it, not the caller
+            if redact(" ".join(names.values())).findings:
+                raise Refused("SECRET_IN_SCOPE", "a name in the scope looks like a secret; scopes are never erased, so choose another name")
+            self._places = {scope: Place(self.principal, scope.stored(self.principal)), **dict(list(self._places.items())[:99])}
+        return self._places[scope]
 
     def _visible(self, scope: Scope) -> list[str]:
         return require_scope(scope).visible(self.principal)
@@ -339,7 +343,7 @@ class Kit:
         return now
 
     def _reader(self) -> Reader:
-        return Reader(self.sources, mask=lambda text: redact(text).text)
+        return Reader(self.sources, lambda text: redact(text).text, self._parsed)
 
     def _told(self, outcome: Outcome) -> Outcome:
         """Return the outcome, without the memory for who may write and not read."""

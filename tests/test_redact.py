@@ -16,7 +16,7 @@ from redaction_corpus import samples
 
 import memkit.write.redact as room
 from memkit.errors import Refused
-from memkit.write.redact import Finding, redact
+from memkit.write.redact import Finding, clean, redact
 from memkit.write.table import table
 
 SHARED = Path(__file__).parents[1].parent / "shared" / "data" / "make_redaction_dev.py"
@@ -170,3 +170,12 @@ def test_pass_is_mostly_a_verb() -> None:
     for text in ("decide again, and pass expected=2", "pass cite='prod.cfg#key=timeout'", "pass a number from 0 to 1"):
         assert redact(text).text == text
     assert redact("pass=" + "hunter" + "22!").findings
+
+
+def test_looking_at_several_texts_together_finds_what_each_alone_would_show() -> None:
+    for seed in range(3):
+        for case in samples(seed):
+            if redact(case.text).findings:
+                assert not clean("timeout", case.text), case.text
+                assert not clean(case.text, "the timeout is 30 s"), case.text
+    assert clean("timeout", "the timeout is 30 s", "prod.cfg#key=timeout")

@@ -20,6 +20,7 @@ from memkit.record.tokens import whole_places
 
 __all__ = ["Found", "Reader", "check", "check_memory", "find", "locate", "mentions", "observe", "worst"]
 
+MOST_KEPT, LARGEST_KEPT = 256, 64 * 1024  # sources that stay parsed between two readers, and bytes of one
 LONGEST_QUOTE = 2000  # characters of located text that are kept or shown
 
 _WORST_FIRST = ("MISSING", "CHANGED", "AMBIGUOUS", "UNREADABLE", "UNVERSIONED", "MOVED", "VALID")
@@ -33,23 +34,36 @@ class Reader:
     '30'
     """
 
-    def __init__(self, sources: Sources, mask: Callable[[str], str] = str) -> None:
+    def __init__(self, sources: Sources, mask: Callable[[str], str] = str, parsed: dict[str, Reading] | None = None) -> None:
         self._sources = sources
+        self._parsed = {} if parsed is None else parsed  # what earlier readers parsed: used again where the bytes read now are the same
         self.mask = mask  # applied to what is shown of a source that changed, after it was digested: it may hold secrets now
         self._read: dict[str, Reading | Exception] = {}
+        self._found: dict[Locator, Found] = {}
+        self._locators: dict[str, Locator] = {}
         self._names: list[str] | None = None
 
     def reading(self, name: str) -> Reading:
         """Return a source as read the first time; raises UnsafePath, SourceMissing or Unreadable, the same each time."""
         if name not in self._read:
             try:
-                self._read[name] = Reading(name, self._sources.read(name))
+                self._read[name] = self._as_before(name, self._sources.read(name))
             except (UnsafePath, SourceMissing, Unreadable) as error:
                 self._read[name] = error
         outcome = self._read[name]
         if isinstance(outcome, Exception):
             raise outcome.with_traceback(None)
         return outcome
+
+    def _as_before(self, name: str, data: bytes) -> Reading:
+        reading = self._parsed.pop(name, None)
+        if reading is None or reading.data != data:
+            reading = Reading(name, data)
+        if len(data) <= LARGEST_KEPT:
+            self._parsed[name] = reading
+        while len(self._parsed) > MOST_KEPT:
+            del self._parsed[next(iter(self._parsed))]
+        return reading
 
     def data(self, name: str) -> bytes:
         """Return the bytes of a source."""
@@ -70,9 +84,18 @@ class Reader:
         self._names = self._sources.names() if self._names is None else self._names
         return self._names
 
+    def locator(self, cite: str) -> Locator:
+        """Return the locator a citation stands for, parsed once; raises BadLocator."""
+        known = self._locators.get(cite) if isinstance(cite, str) else None
+        if known is None:
+            known = self._locators[cite] = Locator.parse(cite)
+        return known
+
     def find(self, locator: Locator) -> Found:
         """Return the located part; raises what `reading` raises, BadLocator, and NotThere."""
-        return FIND[locator.kind](locator, self.reading(locator.source))
+        if locator not in self._found:
+            self._found[locator] = FIND[locator.kind](locator, self.reading(locator.source))
+        return self._found[locator]
 
 
 def observe(cite: str, reader: Reader, now: datetime) -> Evidence:
@@ -81,14 +104,14 @@ def observe(cite: str, reader: Reader, now: datetime) -> Evidence:
     Raises BadLocator (cannot be understood, is not there, or is there twice), NotFound (no such source), UnsafePath, and
     Refused("UNREADABLE_SOURCE").
     """
-    locator = Locator.parse(cite)
+    locator = reader.locator(cite)
     found = find(cite, reader)
     return Evidence(locator.source, locator.part, found.digest, found.text[:LONGEST_QUOTE], reader.version(locator.source), now)
 
 
 def find(cite: str, reader: Reader) -> Found:
     """Return the part that `cite` names, or raise what `observe` raises; for callers that need the whole located text."""
-    locator = Locator.parse(cite)
+    locator = reader.locator(cite)
     try:
         return reader.find(locator)
     except SourceMissing:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlite_utils import Database as SqliteUtils
@@ -55,6 +56,7 @@ _STATUS = """
     ) then 'SUPERSEDED' else 'CURRENT' end as status"""
 
 
+@lru_cache(maxsize=64)  # one write stores its moment several times
 def stamp(moment: datetime | None) -> str | None:
     """Return a moment as it is stored: ISO 8601, UTC, microseconds.
 
@@ -64,6 +66,7 @@ def stamp(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
+@lru_cache(maxsize=1024)
 def moment(text: str | None) -> datetime | None:
     """Return a stored moment as a datetime with its zone."""
     return None if text is None else datetime.fromisoformat(text)
@@ -145,7 +148,10 @@ def log(
 
 def current_memory(tx: SqliteUtils, tenant: str, scope: str, key: str) -> Memory | None:
     """Return the current value of a key in exactly this scope, or None."""
-    return next(iter(current_memories(tx, tenant, [scope], [key])), None)
+    query = f"""
+        select {_MEMORY} from revision where tenant = :tenant and scope = :scope and key = :key order by revision desc limit 1"""
+    rows = [row for row in select(tx, query, {"tenant": tenant, "scope": scope, "key": key}) if row["op"] != Op.DELETE]
+    return next(iter(_memories(tx, tenant, rows)), None)
 
 
 def current_memories(tx: SqliteUtils, tenant: str, scopes: Sequence[str], keys: Sequence[str] | None = None) -> list[Memory]:

@@ -23,6 +23,11 @@ def digests(db: Database, tenant: str, scope: str, key: str, value: str) -> list
     return [db.keyed_digest(json.dumps(name)) for name in names]
 
 
+def any_stands(tx: SqliteUtils, tenant: str) -> bool:
+    """Return whether the tenant has any tombstone at all: where none stands, no digest has to be made."""
+    return bool(tx.execute("select 1 from tombstone where tenant = :tenant limit 1", {"tenant": tenant}).fetchall())
+
+
 def buried_under(tx: SqliteUtils, tenant: str, found: list[str]) -> list[str]:
     """Return the keys whose tombstones stand for any of these digests."""
     query = """

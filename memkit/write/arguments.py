@@ -23,11 +23,16 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 def check_key(key: str) -> None:
     """Raise Refused for a key that is empty, too long, or holds a secret."""
+    check_name_of_key(key)
+    if redact(key).findings:
+        raise Refused("SECRET_IN_KEY", "the key holds what looks like a secret; keys are never erased, so name the thing instead")
+
+
+def check_name_of_key(key: str) -> None:
+    """Do what `check_key` does, but for the secret: for who looks at the key together with other text."""
     check_text("key", key, LONGEST_KEY)
     if not key.isprintable():
         raise Refused("BAD_KEY", "the key has a control or invisible character; name the thing in printable text")
-    if redact(key).findings:
-        raise Refused("SECRET_IN_KEY", "the key holds what looks like a secret; keys are never erased, so name the thing instead")
 
 
 def check_moments(**times: datetime | None) -> None:
@@ -58,7 +63,7 @@ def check_text(what: str, text: object, longest: int) -> None:
         )
     if len(text) > longest:
         raise Refused(f"LONG_{what.upper()}", f"the {what} has {len(text):,} characters; at most {longest:,} are kept, so split it")
-    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+    if "\0" in text or text.encode("utf-8", "ignore").decode() != text:
         raise Refused(f"BAD_{what.upper()}", f"the {what} has a NUL or half a surrogate pair; pass ordinary text")
 
 

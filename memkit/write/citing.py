@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from memkit.errors import BadLocator, Refused
+from memkit.errors import BadLocator, NotFound, Refused, UnsafePath
 from memkit.record.evidence import Reader, check, decided, find, mentions, observe
 from memkit.record.model import Candidate, Evidence
-from memkit.write.redact import redact
+from memkit.write.redact import clean, redact
 
 MOST_CITES = 50
 
@@ -23,11 +23,15 @@ def observed(cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[
     cites: Sequence[str] = cite if isinstance(cite, (list, tuple)) else [cite]  # type: ignore[list-item]
     try:
         for text in cites:
-            if isinstance(text, str) and (redact(text).findings or redact(find(text, reader).text).findings):
+            if isinstance(text, str) and not clean(text, find(text, reader).text):
                 raise Refused("SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part")
         return tuple(observe(text, reader, now) for text in cites)
     except BadLocator as error:  # it may name what stands beside the citation
         raise BadLocator(redact(error.text).text, redact(str(error)).text) from None
+    except (NotFound, UnsafePath, Refused) as error:
+        if redact(str(error)).findings:
+            raise Refused("SECRET_IN_CITATION", "the citation holds what looks like a secret; cite by lines or by key instead") from None
+        raise
 
 
 def repeats(content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:

@@ -17,7 +17,8 @@ from memkit.record.database import Database
 from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
 from memkit.record.scope import Principal
 from memkit.write.admission import decide
-from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_moments, check_text
+from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_moments, check_name_of_key, check_text
+from memkit.write.redact import clean as nothing_to_mask
 from memkit.write.redact import redact
 
 
@@ -35,13 +36,17 @@ def clean(candidate: Candidate) -> Candidate:
     Raises Refused for an empty or over-long key or content, for a key that holds a secret, and where redaction fails. Evidence was
     screened when it was observed, in full.
     """
-    check_key(candidate.key)
+    check_name_of_key(candidate.key)
     times = candidate.times
     check_moments(valid_from=times.valid_from, valid_to=times.valid_to, review_at=times.review_at, expires_at=times.expires_at)
     if times.valid_from is not None and times.valid_to is not None and times.valid_to <= times.valid_from:
         raise Refused("BAD_TIME", "valid_to is not after valid_from; pass the time when it stops being true")
     check_text("content", candidate.content, LONGEST_CONTENT)
-    return replace(candidate, content=redact(candidate.content or "").text)
+    content = candidate.content or ""
+    if nothing_to_mask(candidate.key, content):
+        return candidate
+    check_key(candidate.key)
+    return replace(candidate, content=redact(content).text)
 
 
 def commit(db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
@@ -99,6 +104,8 @@ def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, now
     """Return the decision about a candidate as things stand, and the current value."""
     tenant = place.principal.tenant
     current = store.current_memory(tx, tenant, place.scope, candidate.key)
-    said = [] if candidate.content is None else [candidate.content, *(piece.quote for piece in candidate.evidence)]
+    if candidate.content is None or not tombstone.any_stands(tx, tenant):
+        return decide(candidate, current, now=now), current
+    said = [candidate.content, *(piece.quote for piece in candidate.evidence)]
     digests = [digest for text in said for digest in tombstone.digests(db, tenant, place.scope, candidate.key, text)]
     return decide(candidate, current, now=now, buried=tombstone.buried_under(tx, tenant, digests)), current

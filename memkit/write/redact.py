@@ -7,6 +7,8 @@ Left out: what the caller does about findings (mask or refuse), and any storage.
 
 from __future__ import annotations
 
+import hashlib
+import os
 from bisect import bisect_left
 from dataclasses import dataclass
 
@@ -16,6 +18,9 @@ from memkit.write.disguise import WALL, disguises
 from memkit.write.named import named
 from memkit.write.table import Span, merged, table
 
+MOST_CLEAN = 1_000  # digests of clean texts that are remembered
+_CLEAN: dict[bytes, None] = {}
+_KEY = os.urandom(32)
 MAX_ROUNDS = 8
 
 
@@ -51,6 +56,25 @@ def redact(text: str) -> Redacted:
         raise Refused(
             "REDACTION_FAILED", "the text could not be checked for secrets, so nothing was kept: shorten it or remove unusual characters"
         ) from None
+
+
+def clean(*texts: str) -> bool:
+    """Return whether none of the texts holds anything to mask: looked at together, which is quick, and one by one where something shows.
+
+    What was clean is remembered for a while, as a digest keyed by this process, so that the same citation is not looked at each time.
+
+    >>> clean("timeout", "wait 30 s"), clean("timeout", "ask ann@example.test")
+    (True, False)
+    """
+    digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY, digest_size=16).digest() for text in texts]
+    if all(digest in _CLEAN for digest in digests):
+        return True
+    if redact("\n\n".join(texts)).findings and any(redact(text).findings for text in texts):
+        return False
+    _CLEAN.update(dict.fromkeys(digests))
+    while len(_CLEAN) > MOST_CLEAN:
+        _CLEAN.pop(next(iter(_CLEAN)), None)
+    return True
 
 
 def _settle(text: str) -> Redacted:

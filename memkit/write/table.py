@@ -49,17 +49,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a section or more, in the order of the file, and which of them each word calls for, by what else the text must hold."""
+    """The rows of a section or more, in the order of the file, and which of them each word calls for.
+
+    Words are kept by what else the text must hold, and then by their first two characters, so that only those are looked for whose
+    beginning occurs.
+    """
 
     rows: tuple[Row, ...]
-    words: dict[str, dict[str, list[int]]]
+    words: dict[str, dict[str, dict[str, list[int]]]]
 
     def spans(self, text: str) -> Iterator[Span]:
         """Yield (start, end, kind) for every row that finds something; the rows that stand first come first."""
         lower, wanted = text.lower(), set[int]()
-        for needs, words in self.words.items():
+        pairs = {lower[at : at + 2] for at in range(len(lower))} | set(lower) | {""}  # an empty word calls for its rows always
+        for needs, starts in self.words.items():
             if not needs or compiled(needs).search(text):
-                wanted.update(*[words[word] for word in filter(lower.__contains__, words)])
+                for pair in pairs & starts.keys():
+                    wanted.update(*[rows for word, rows in starts[pair].items() if word in lower])
         digits = len(compiled("[0-9]").findall(text)) if wanted else 0
         for number in sorted(wanted):
             if digits >= self.rows[number].digits:
@@ -101,12 +107,12 @@ def read(name: str) -> dict[str, Any]:
 def table(name: str, *sections: str) -> Table:
     """Build the table of some sections of a file, once, at first use."""
     raw, rows = read(name), list[Row]()
-    words: dict[str, dict[str, list[int]]] = {}
+    words: dict[str, dict[str, dict[str, list[int]]]] = {}
     for section in sections:
         for kind, found in raw[section].items():
             for each in found if isinstance(found, list) else [found]:
                 row = Row(kind, **{key: value for key, value in (raw["each"][section] | each).items() if key != "doc"})
                 for word in row.near:
-                    words.setdefault(row.needs, {}).setdefault(word, []).append(len(rows))
+                    words.setdefault(row.needs, {}).setdefault(word[:2], {}).setdefault(word, []).append(len(rows))
                 rows.append(row)
     return Table(tuple(rows), words)

@@ -51,6 +51,7 @@ from memkit.write.commit import Place, commit, rescope
 from memkit.write.redact import redact
 
 Clock = Callable[[], datetime]
+MOST_PLACES = 100  # scopes that were found free of secrets and are remembered
 LONGEST_QUERY = 10_000  # characters of a query that are looked at
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -326,13 +327,16 @@ class Kit:
     # --- arguments
 
     def _place(self, scope: Scope) -> Place:
-        if require_scope(scope) not in self._places:
+        place = self._places.get(require_scope(scope))
+        if place is None:
             names = scope.dimensions(self.principal)
             names.pop("user", None)  # the login gives it, not the caller
             if redact(" ".join(names.values())).findings:
                 raise Refused("SECRET_IN_SCOPE", "a name in the scope looks like a secret; scopes are never erased, so choose another name")
-            self._places = {scope: Place(self.principal, scope.stored(self.principal)), **dict(list(self._places.items())[:99])}
-        return self._places[scope]
+            if len(self._places) >= MOST_PLACES:
+                self._places.clear()
+            place = self._places[scope] = Place(self.principal, scope.stored(self.principal))
+        return place
 
     def _visible(self, scope: Scope) -> list[str]:
         return require_scope(scope).visible(self.principal)

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -130,6 +131,18 @@ def test_threads_take_turns_on_one_store(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert len(won) == len(kit.history("count", scope=SHOP)) > 0
+
+
+def test_threads_in_many_scopes_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memkit.kit.MOST_PLACES", 2)
+    monkeypatch.setattr("memkit.record.evidence.MOST_KEPT", 2)
+    monkeypatch.setattr("memkit.write.redact.MOST_CLEAN", 2)
+    with memkit.open(sources={f"{n}.cfg": f"x={n}" for n in range(8)}) as kit, ThreadPoolExecutor(8) as pool:
+
+        def one(n: int) -> str:
+            return kit.learn(f"k{n}", f"x is {n % 8}", scope=memkit.Scope(workspace=f"w{n % 16}"), cite=f"{n % 8}.cfg#key=x").op
+
+        assert set(pool.map(one, range(200))) == {"ADD"}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

@@ -59,10 +59,10 @@ class Reader:
         reading = self._parsed.pop(name, None)
         if reading is None or reading.data != data:
             reading = Reading(name, data)
+        if len(self._parsed) >= MOST_KEPT:
+            self._parsed.clear()  # one step, whatever other threads do
         if len(data) <= LARGEST_KEPT:
             self._parsed[name] = reading
-        while len(self._parsed) > MOST_KEPT:
-            del self._parsed[next(iter(self._parsed))]
         return reading
 
     def data(self, name: str) -> bytes:

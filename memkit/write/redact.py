@@ -71,9 +71,9 @@ def clean(*texts: str) -> bool:
         return True
     if redact("\n\n".join(texts)).findings and any(redact(text).findings for text in texts):
         return False
+    if len(_CLEAN) >= MOST_CLEAN:
+        _CLEAN.clear()  # one step, whatever other threads do
     _CLEAN.update(dict.fromkeys(digests))
-    while len(_CLEAN) > MOST_CLEAN:
-        _CLEAN.pop(next(iter(_CLEAN)), None)
     return True
 
 

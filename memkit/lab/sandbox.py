@@ -137,12 +137,16 @@ def _remove_extras(copy: Path, original: Path) -> None:
 
 
 def _restore(original: Path, target: Path, work: Path) -> None:
-    """Write the original content unless it is there already: to a temporary file outside the copy, then by one rename."""
+    """Write the original content unless it is there already."""
     content = original.read_bytes()
-    if target.is_file() and target.read_bytes() == content:
-        return
+    if not target.is_file() or target.read_bytes() != content:
+        replace_whole(target, content, work)
+
+
+def replace_whole(target: Path, content: bytes, work: Path) -> None:
+    """Write to a temporary file in `work`, outside the copy, then rename: whoever reads sees the old content or the new one."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".restoring-", dir=work)
+    handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=work)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -8,11 +8,10 @@ nobody ever reads half of it. Not here: watching (`watch.py`), or what memkit ma
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from memkit.errors import NotFound, Refused, UnsafePath
-from memkit.lab.sandbox import data_folder, reset
+from memkit.lab.sandbox import data_folder, replace_whole, reset
 from memkit.record.sources import Folder, SourceMissing, Unreadable, check_name, decode
 
 WORK = "_work"
@@ -54,7 +53,7 @@ class Workspace:
         data = text.encode()
         if path.is_file() and b"\r\n" in path.read_bytes():
             data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-        self._replace(path, data)
+        replace_whole(path, data, self.folder.parent)
 
     def delete(self, name: str) -> None:
         """Remove one file."""
@@ -76,7 +75,7 @@ class Workspace:
         original = data_folder() / self.folder.name / check_name(name)
         if not original.is_file():
             raise NotFound(f"there was no file {name!r} at first, so nothing to bring back; restore all removes it")
-        self._replace(self._inside(name), original.read_bytes())
+        replace_whole(self._inside(name), original.read_bytes(), self.folder.parent)
 
     def _existing(self, name: str) -> Path:
         path = self._inside(name)
@@ -96,15 +95,3 @@ class Workspace:
     def _refuse_link(self, path: Path) -> None:
         if os.path.realpath(path) != os.path.join(os.path.realpath(path.parent), path.name):
             raise UnsafePath(path.name, f"{path.name!r} is a link; this editor only touches plain files of the copy")
-
-    def _replace(self, path: Path, data: bytes) -> None:
-        """Write to a temporary file outside the copy, then rename: whoever reads sees the old text or the new one."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".writing-", dir=self.folder.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)

@@ -6,6 +6,7 @@ rank order, each source at most once. Recall only reads. Other signals than TF-I
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,8 +14,9 @@ from datetime import datetime, timedelta
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.errors import Refused, shown
+from memkit.read.analyze import analyze
 from memkit.read.follow import Index
-from memkit.read.index import Scored, search
+from memkit.read.index import Scored, tfidf
 from memkit.record import store
 from memkit.record.evidence import Reader, check_memory
 from memkit.record.model import Check, Memory, Verdict, shortened
@@ -113,8 +115,13 @@ class Ranked:
 
 def rank(tx: SqliteUtils, index: Index, query: str, scopes: Sequence[str]) -> Ranked:
     """Score the current rows of the visible scopes and fetch those that matched."""
-    scored = search(index.partitions(tx, scopes), query)
-    keys = sorted({index.where[found.id][1] for found in scored})
+    view = index.view(tx, scopes)
+    found = tfidf(view, Counter(analyze(query)))
+    scored = sorted(
+        (Scored(view.id(row), score, found.parts(row)) for row, score in zip(found.rows.tolist(), found.scores.tolist(), strict=True)),
+        key=lambda hit: (-hit.score, hit.id),
+    )
+    keys = sorted({view.documents[row].key for row in found.rows.tolist()})
     memories = store.current_memories(tx, index.tenant, list(scopes), keys)
     by_id = {memory.id: memory for memory in memories}
     by_key: dict[str, list[Memory]] = {}

@@ -162,6 +162,20 @@ def current_memories(tx: SqliteUtils, tenant: str, scopes: Sequence[str], keys: 
     return _memories(tx, tenant, rows)
 
 
+def texts(tx: SqliteUtils, tenant: str, scope: str, keys: Sequence[str] | None = None) -> list[tuple[int, str, str]]:
+    """Return (seq, key, content) of the current values in one scope, of all keys or of these: what a derived copy needs of them."""
+    only = "" if keys is None else "and key in (select value from json_each(:keys))"
+    query = f"select seq, key, content from memory where tenant = :tenant and scope = :scope {only} order by seq"
+    return list(tx.execute(query, {"tenant": tenant, "scope": scope, "keys": json.dumps(keys)}).fetchall())
+
+
+def at(tx: SqliteUtils, tenant: str, seqs: Sequence[int]) -> dict[int, Memory]:
+    """Return revisions by number, as they were when they were the current ones; one that was forgotten since is left out."""
+    query = f"select {_MEMORY} from revision where seq in (select value from json_each(:seqs)) and tenant = :tenant and content is not null"
+    rows = select(tx, query, {"tenant": tenant, "seqs": json.dumps(seqs)})
+    return dict(zip([row["seq"] for row in rows], _memories(tx, tenant, rows), strict=True))
+
+
 def revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[Memory]:
     """Return every revision of a key, oldest first; forgotten ones have no content."""
     where = {"tenant": tenant, "scope": scope, "key": key}

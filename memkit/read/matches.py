@@ -69,12 +69,14 @@ class Matches:
         others: dict[str, list[Memory]] = {}
         for memory in same:
             others.setdefault(memory.key, []).append(memory)
-        return [self._match(row, memories[seq], others) for row, seq in seqs.items() if seq in memories]
+        there = [row for row, seq in seqs.items() if seq in memories]
+        scores = self.found.scores[self.found.rows.searchsorted(there)].tolist()
+        scored = zip(there, scores, self.found.parts(there), strict=True)
+        return [self._match(row, memories[seqs[row]], score, dict(parts), others) for row, score, parts in scored]
 
-    def _match(self, row: int, memory: Memory, others: dict[str, list[Memory]]) -> Match:
-        score = float(self.found.scores[np.searchsorted(self.found.rows, row)])
+    def _match(self, row: int, memory: Memory, score: float, parts: dict[str, float], others: dict[str, list[Memory]]) -> Match:
         elsewhere = [other for other in others.get(memory.key, []) if other.id != memory.id]
-        return Match(row, memory, score, dict(self.found.parts(row)), tuple(elsewhere))
+        return Match(row, memory, score, parts, tuple(elsewhere))
 
     def _rank(self, place: int) -> tuple[float, str]:
         return -float(self.found.scores[place]), self._documents[self.found.rows[place]].id

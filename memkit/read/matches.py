@@ -24,6 +24,7 @@ class Match:
 
     row: int
     memory: Memory
+    tokens: int
     score: float
     parts: dict[str, float]
     others: tuple[Memory, ...] = ()
@@ -46,12 +47,13 @@ class Matches:
         return len(self.found.rows)
 
     def best(self, most: int, *, room: int, above: float) -> list[int]:
-        """Return the next rows, best first, at most `most`: those not looked at yet that cost `room` tokens at most and score more."""
+        """Return the next rows, best first, at most `most` and not more than fit into `room` tokens together, all above a score."""
         scores = self.found.scores
         places = np.flatnonzero(self._open & (self._tokens <= room) & (scores > above))
         if len(places) > most:  # subtle: all that equal the last one stay until ids have decided
             places = places[scores[places] >= np.partition(scores[places], -most)[-most]]
         chosen = sorted(places.tolist(), key=self._rank)[:most]
+        chosen = chosen[: max(1, int(np.count_nonzero(np.cumsum(self._tokens[chosen]) <= room)))]
         self._open[chosen] = False
         return [int(self.found.rows[place]) for place in chosen]
 
@@ -76,7 +78,7 @@ class Matches:
 
     def _match(self, row: int, memory: Memory, score: float, parts: dict[str, float], others: dict[str, list[Memory]]) -> Match:
         elsewhere = [other for other in others.get(memory.key, []) if other.id != memory.id]
-        return Match(row, memory, score, parts, tuple(elsewhere))
+        return Match(row, memory, self._documents[row].tokens, score, parts, tuple(elsewhere))
 
     def _rank(self, place: int) -> tuple[float, str]:
         return -float(self.found.scores[place]), self._documents[self.found.rows[place]].id

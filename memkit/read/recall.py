@@ -24,7 +24,7 @@ from memkit.record.scope import is_narrower
 from memkit.record.text import count_tokens, plain
 
 FIRST = 16  # memories read at once to begin with; twice as many each time
-AT_ONCE = 64  # skipped memories that are read without being asked for
+AT_ONCE = 32  # skipped memories that are read without being asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,8 @@ def fill(matches: Matches, reader: Reader, query: str, *, budget: int, limit: in
     An item too large for what is left is skipped, not a stop. A larger budget never gives fewer tokens: where two budgets one token apart
     first differ, the larger one took an item that fills it exactly.
     """
-    state, most, seen = _Fill(budget, limit), FIRST, dict[int, Hit | Skipped]()
+    state, seen = _Fill(budget, limit), dict[int, Hit | Skipped]()
+    most = FIRST if limit is None else min(limit + 1, FIRST)
     while rows := matches.best(most, room=state.left, above=recipe.threshold):
         for match in matches.read(rows):
             seen[match.row] = outcome = _judged(match, state, recipe, now, reader)
@@ -214,7 +215,7 @@ Refusal = tuple[str, str]
 
 
 def _refused(match: Match, state: _Fill, recipe: Recipe, now: datetime) -> Refusal | None:
-    return _policy(match, _others(match, now), recipe, now) or _room(match.memory, state)
+    return _policy(match, _others(match, now), recipe, now) or _room(match, state)
 
 
 def _policy(match: Match, others: Iterable[Memory], recipe: Recipe, now: datetime) -> Refusal | None:
@@ -233,13 +234,13 @@ def _policy(match: Match, others: Iterable[Memory], recipe: Recipe, now: datetim
     return None
 
 
-def _room(memory: Memory, state: _Fill) -> Refusal | None:
-    if plain(memory.content or "") in state.contents:
+def _room(match: Match, state: _Fill) -> Refusal | None:
+    if plain(match.memory.content or "") in state.contents:
         return "DUPLICATE", "a better match says the same"
     if state.limit is not None and len(state.hits) >= state.limit:
         return "OVER_LIMIT", f"{state.limit} better matches were taken already, as many as were asked for"
-    if (needs := tokens_of(memory)) > state.budget - state.used:
-        return "OVER_BUDGET", f"it needs {needs} tokens and {state.budget - state.used} are left of {state.budget}"
+    if match.tokens > state.budget - state.used:
+        return "OVER_BUDGET", f"it needs {match.tokens} tokens and {state.budget - state.used} are left of {state.budget}"
     return None
 
 
@@ -247,4 +248,4 @@ def _hit(match: Match, check: Check, others: Iterable[Memory], now: datetime) ->
     memory = match.memory
     rivals = tuple(other.id for other in others if not is_narrower(memory.scope, other.scope))
     seen = memory.last_verified_at or memory.recorded_at
-    return Hit(memory, match.score, match.parts, tokens_of(memory), now - seen, check, rivals)
+    return Hit(memory, match.score, match.parts, match.tokens, now - seen, check, rivals)

@@ -254,15 +254,11 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Rows that a signal found, ascending, and their scores. `gains` says what each term gave: (term, rows, what each of them got).
-
-    `scale`, by row of the view, is what gains are divided by, so that it is done only for rows that are asked about.
-    """
+    """Rows that a signal found, ascending, and their scores; `gains` says what each term gave: (term, rows, what each of them got)."""
 
     rows: Ints
     scores: Floats
     gains: Sequence[tuple[str, Ints, Floats]]
-    scale: Floats
 
     def parts(self, rows: Sequence[int]) -> list[tuple[tuple[str, float], ...]]:
         """Return what each term gave to some rows, in alphabetical order of terms; they add up to the scores, to twelve digits."""
@@ -271,7 +267,7 @@ class Found:
             places = having.searchsorted(rows)
             for mine, row, place in zip(told, rows, places.tolist(), strict=True):
                 if place < len(having) and having[place] == row:
-                    mine.append((term, float(gains[place] / self.scale[row])))
+                    mine.append((term, float(gains[place])))
         return [tuple(mine) for mine in told]
 
 
@@ -289,7 +285,8 @@ def tfidf(view: View, terms: Mapping[str, int]) -> Found:
         total[rows] += gains[-1][2]
     rows = np.flatnonzero(total)
     norms = view.norms(rows)
-    return Found(rows, np.round(total[rows] / norms[rows], DIGITS), gains, norms)
+    shares = [(term, having, gained / norms[having]) for term, having, gained in gains]
+    return Found(rows, np.round(total[rows] / norms[rows], DIGITS), shares)
 
 
 class Scored(NamedTuple):

@@ -16,7 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # From the bottom up. A module may import its own room and the rooms below; `write` and `read` stand side by side.
-LEVELS = {"errors": 0, "record": 1, "write": 2, "read": 2, "govern": 3, "verbs": 4, "kit": 5, "": 6, "lab": 7, "widgets": 7, "cli": 8, "__main__": 9}
+ORDER = (("errors",), ("record",), ("write", "read"), ("govern",), ("verbs",), ("kit",), ("",), ("lab", "widgets"), ("cli",), ("__main__",))
+LEVELS = {name: level for level, rooms in enumerate(ORDER) for name in rooms}
 SIDE_BY_SIDE = {"write", "read"}
 CORE = ("record", "write", "read", "govern", "verbs", "kit")
 

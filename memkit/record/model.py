@@ -204,7 +204,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proposal:
-    """A candidate that waits for a person. `id` counts within a tenant; 0: it was refused at the door and nothing was kept."""
+    """A candidate that waits for a person. `id` counts within a tenant; 0: it was refused at the door and nothing was kept.
+
+    `recalls` is by how many distinct questions it was wanted while it waited.
+    """
 
     id: int
     scope: str
@@ -216,6 +219,12 @@ class Proposal:
     why: str
     created_at: datetime
     flags: tuple[str, ...] = ()
+    recalls: int = 0
+
+    @property
+    def supports(self) -> int:
+        """Return how many distinct pieces of evidence, or else words of one proposer, stand behind it."""
+        return len({(piece.cite, piece.digest) for piece in self.candidate.evidence}) or 1
 
     @property
     def key(self) -> str:

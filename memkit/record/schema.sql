@@ -55,6 +55,15 @@ create table proposal (
 ) strict;
 create index proposal_waiting on proposal (tenant, scope, status);
 
+create table shadow (                       -- which distinct questions a waiting proposal would have answered, as keyed digests
+    id          integer primary key,
+    tenant      text not null,
+    proposal_id integer not null references proposal,
+    digest      text not null,
+    at          text not null,
+    unique (proposal_id, digest)
+) strict;
+
 create table state (                        -- where a task stands, by exact name; overwritten, never indexed
     id      integer primary key,
     tenant  text not null,

@@ -85,6 +85,15 @@ class Status(StrEnum):
     RETIRED = "RETIRED"
 
 
+class Role(StrEnum):
+    """Who spoke in a session."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    SYSTEM = "system"
+
+
 class ProposalStatus(StrEnum):
     """Where a proposal stands."""
 
@@ -261,6 +270,31 @@ class Outcome:
 
     def __repr__(self) -> str:
         return f"Outcome({self.op} {self.reason}: {self.why})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Episode:
+    """One thing that was said or done in a session; `number` counts 1, 2, 3 within it. `text` is None once it was forgotten.
+
+    `visible`: the model saw it. `trusted`: it comes from the person or from a source the caller vouches for, not from a web page.
+    """
+
+    session: str
+    number: int
+    role: Role
+    text: str | None
+    visible: bool
+    trusted: bool
+    at: datetime
+    scope: str
+
+    @property
+    def source(self) -> str:
+        """Return the name under which memories cite it, for instance `session:monday/3`."""
+        return f"session:{self.session}/{self.number}"
+
+    def __repr__(self) -> str:
+        return f"Episode({self.source} {self.role}: {shortened(self.text)} in {self.scope})"
 
 
 @dataclass(frozen=True, slots=True)

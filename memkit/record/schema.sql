@@ -123,6 +123,19 @@ create table event (                        -- the audit: append-only envelopes 
 create trigger event_is_not_rewritten before update on event begin select raise(abort, 'events are append-only'); end;
 create trigger event_is_not_removed before delete on event begin select raise(abort, 'events are append-only'); end;
 
+create table lease (                        -- who may do a job now; the token never goes down, so a row is never removed
+    tenant     text not null,
+    name       text not null,
+    holder     text not null,
+    token      integer not null check (token > 0),
+    expires_at text,
+    failures   integer not null,
+    not_before text,
+    primary key (tenant, name)
+) strict;
+create trigger lease_token_never_falls before update on lease when new.token < old.token begin select raise(abort, 'a token never falls'); end;
+create trigger lease_is_not_removed before delete on lease begin select raise(abort, 'a lease is released, not removed'); end;
+
 create view memory as                       -- the current value: the newest revision of each key, unless it retired the key
 select r.* from revision r
 where r.op <> 'DELETE' and not exists (

@@ -24,6 +24,7 @@ from memkit.govern import sweep
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import ANY, Candidate, Kind, Op, Trust
+from memkit.record.snapshot import drop_snapshot
 from memkit.record.text import normalise
 from memkit.write.arguments import check_expected
 from memkit.write.commit import Place, judge
@@ -113,6 +114,7 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
     raw, indexed = raw_counts(db, wanted), derived()
     with db.write() as tx:
         traces = find_traces(tx, place, key)  # again, now that nobody else can write
+        drop_snapshot(db, place.principal.tenant)  # under the lock that writing one takes, and before the commit: a crash leaves no copy
         revision, tombstones = _erase(tx, db, key, place, traces, expected=expected, now=now)
     before = {table: len(ids) for table, ids in traces.rows.items()} | {"index": indexed}
     problem, after = "", dict.fromkeys(traces.rows, 0)

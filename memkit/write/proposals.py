@@ -37,20 +37,25 @@ def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[st
     """
     candidate = clean(candidate)
     with db.write() as tx:
-        decision, current = judge(tx, db, candidate, place, now)
-        revision = current.revision if current else 0
-        for earlier in _same(tx, place, candidate):
-            if earlier.status is ProposalStatus.PENDING:
-                return _supported(tx, place, earlier, candidate)
-            if decision.op is not Op.NOOP:
-                decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
-        if decision.op is Op.NOOP:
-            store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
-            refused = replace(candidate, content=None, evidence=()) if decision.reason == "TOMBSTONED" else candidate
-            return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, decision.reason, decision.why, now, flags)
-        store.log(tx, Op.PROPOSED, "AWAITS_A_PERSON", **_where(place), key=candidate.key, revision=revision, now=now)
-        number = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)
-        return fetch(tx, place.principal, number)
+        return propose_inside(tx, db, candidate, place, flags=flags, now=now)
+
+
+def propose_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, *, flags: tuple[str, ...], now: datetime) -> Proposal:
+    """Do what `propose` does inside a transaction that already holds the write lock, with a clean candidate."""
+    decision, current = judge(tx, db, candidate, place, now)
+    revision = current.revision if current else 0
+    for earlier in _same(tx, place, candidate):
+        if earlier.status is ProposalStatus.PENDING:
+            return support(tx, place, earlier, candidate)
+        if decision.op is not Op.NOOP:
+            decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
+    if decision.op is Op.NOOP:
+        store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
+        refused = replace(candidate, content=None, evidence=()) if decision.reason == "TOMBSTONED" else candidate
+        return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, decision.reason, decision.why, now, flags)
+    store.log(tx, Op.PROPOSED, "AWAITS_A_PERSON", **_where(place), key=candidate.key, revision=revision, now=now)
+    number = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)
+    return fetch(tx, place.principal, number)
 
 
 def listed(tx: SqliteUtils, principal: Principal, scopes: list[str], status: ProposalStatus) -> list[Proposal]:
@@ -108,7 +113,7 @@ def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[i
     tx.execute(insert, {"tenant": tenant, "digest": digest, "at": store.stamp(now), "numbers": json.dumps(numbers)})
 
 
-def _supported(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candidate) -> Proposal:
+def support(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candidate) -> Proposal:
     """Add what a candidate rests on to the proposal that says the same already: where each place says all of it, any may hold."""
     known = {(piece.cite, piece.digest) for piece in waiting.candidate.evidence}
     fresh = tuple(piece for piece in candidate.evidence if (piece.cite, piece.digest) not in known)

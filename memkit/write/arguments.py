@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from memkit.errors import Refused, shown
-from memkit.record.model import ANY
+from memkit.record.model import ANY, Kind
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
@@ -76,6 +76,15 @@ def choice(choices: type[_Choice], name: str, value: str) -> _Choice:
         return choices(value)
     except ValueError:
         raise Refused(f"BAD_{name.upper()}", f"{name} is none of {', '.join(choices)}; pass one of these") from None
+
+
+def kind_of(kind: str) -> Kind:
+    """Return the kind of a memory; a conclusion of the moment is none."""
+    if kind == "transient":
+        raise Refused(
+            "TRANSIENT", "a passing conclusion belongs to kit.state, or to the session, not to memory: keep it there while it matters"
+        )
+    return choice(Kind, "kind", kind)
 
 
 def confidence_of(confidence: float) -> float:

@@ -17,7 +17,11 @@ ANY = -1
 
 
 class Kind(StrEnum):
-    """What sort of thing a memory is; kinds age differently."""
+    """What sort of thing a memory is; kinds age differently.
+
+    A FACT does not decay: it falls when its evidence does. A PREFERENCE stands until a person corrects it. An EXPERIENCE is only
+    appended, with its task and its verification, and never overwritten. The confidence of an INFERENCE moves by feedback.
+    """
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -139,7 +143,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Memory:
-    """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten."""
+    """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten.
+
+    An experience carries the `task` it was made in and the `verification` by which it is known; they are None for all other kinds.
+    """
 
     id: str
     tenant: str
@@ -163,6 +170,8 @@ class Memory:
     expires_at: datetime | None
     evidence: tuple[Evidence, ...] = ()
     support: Support = Support.ALL
+    task: str | None = None
+    verification: str | None = None
 
     @property
     def dimensions(self) -> dict[str, str]:
@@ -209,6 +218,13 @@ class Candidate:
     evidence: tuple[Evidence, ...] = ()
     times: Times = Times()
     support: Support = Support.ALL
+    task: str | None = None
+    verification: str | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return all that it says: the content and, of an experience, the task and its verification."""
+        return tuple(text for text in (self.content, self.task, self.verification) if text is not None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

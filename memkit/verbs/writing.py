@@ -38,16 +38,21 @@ class WritingVerbs(Opened):
         scope: Scope,
         expected: int = 0,
         kind: str = Kind.PREFERENCE,
+        task: str | None = None,
+        verification: str | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
         expires_at: datetime | None = None,
         review_at: datetime | None = None,
     ) -> Outcome:
-        """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`."""
+        """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`.
+
+        An experience says in which `task` it was made and by which `verification` it is known to be so, here and in the other verbs.
+        """
         require(self.principal, "write")
         require_person(self.principal, "state a memory")
         times = Times(valid_from, valid_to, review_at, expires_at)
-        candidate = Candidate(key, content, kind_of(kind), Trust.STATED, 1.0, "user", (), times)
+        candidate = Candidate(key, content, kind_of(kind), Trust.STATED, 1.0, "user", (), times, Support.ALL, task, verification)
         return self._told(commit(self.db, candidate, self._place(scope), expected=expected, now=self._now()))
 
     def learn(
@@ -60,6 +65,8 @@ class WritingVerbs(Opened):
         support: str = Support.ALL,
         expected: int = 0,
         kind: str = Kind.FACT,
+        task: str | None = None,
+        verification: str | None = None,
         second_hand: bool = False,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
@@ -82,7 +89,7 @@ class WritingVerbs(Opened):
         flags = () if vouched else flags_of(content)
         bears_out = first and (vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader)))
         trust, times = Trust.VERIFIED if bears_out else Trust.INFERRED, Times(valid_from, valid_to, review_at, expires_at)
-        rests = (evidence, times, choice(Support, "support", support))
+        rests = (evidence, times, choice(Support, "support", support), task, verification)
         candidate = Candidate(key, content, kind_of(kind), trust, 1.0, "source", *rests)
         if bears_out:
             return self._told(commit(self.db, candidate, place, expected=expected, now=now))
@@ -98,6 +105,8 @@ class WritingVerbs(Opened):
         kind: str = Kind.INFERENCE,
         confidence: float = 0.5,
         cite: str | Sequence[str] = (),
+        task: str | None = None,
+        verification: str | None = None,
         second_hand: bool = False,
     ) -> Proposal:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
@@ -105,7 +114,7 @@ class WritingVerbs(Opened):
         reader = self._reader()
         evidence, sort = observed(cite, reader, self._now()), kind_of(kind)
         first_hand(evidence, reader, sort, declared=second_hand)
-        terms = (Trust.INFERRED, confidence_of(confidence), "model", evidence)
+        terms = (Trust.INFERRED, confidence_of(confidence), "model", evidence, Times(), Support.ALL, task, verification)
         candidate = Candidate(key, content, sort, *terms)
         return proposals.propose(self.db, candidate, self._place(scope), flags=flags_of(content), now=self._now())
 

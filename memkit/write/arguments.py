@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from memkit.errors import Refused, shown
-from memkit.record.model import ANY, Kind
+from memkit.record.model import ANY, Candidate, Kind
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
@@ -85,6 +85,23 @@ def kind_of(kind: str) -> Kind:
             "TRANSIENT", "a passing conclusion belongs to kit.state, or to the session, not to memory: keep it there while it matters"
         )
     return choice(Kind, "kind", kind)
+
+
+def check_kind(candidate: Candidate) -> None:
+    """Raise Refused for an experience without task and verification, and for anything else with them."""
+    carried = (candidate.task, candidate.verification)
+    if candidate.kind is not Kind.EXPERIENCE:
+        if carried != (None, None):
+            raise Refused(
+                "NOT_AN_EXPERIENCE", f"task and verification belong to an experience, and this is a {candidate.kind}; leave them out"
+            )
+    elif None in carried:
+        raise Refused(
+            "EXPERIENCE_INCOMPLETE", "an experience says in which task it was made and how it was verified; pass task= and verification="
+        )
+    else:
+        check_text("task", candidate.task, LONGEST_CONTENT)
+        check_text("verification", candidate.verification, LONGEST_CONTENT)
 
 
 def confidence_of(confidence: float) -> float:

@@ -17,7 +17,7 @@ from memkit.record.database import Database
 from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
 from memkit.record.scope import Principal
 from memkit.write.admission import decide
-from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_moments, check_name_of_key, check_text
+from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_kind, check_moments, check_name_of_key, check_text
 from memkit.write.redact import clean as nothing_to_mask
 from memkit.write.redact import redact
 
@@ -42,11 +42,12 @@ def clean(candidate: Candidate) -> Candidate:
     if times.valid_from is not None and times.valid_to is not None and times.valid_to <= times.valid_from:
         raise Refused("BAD_TIME", "valid_to is not after valid_from; pass the time when it stops being true")
     check_text("content", candidate.content, LONGEST_CONTENT)
-    content = candidate.content or ""
-    if nothing_to_mask(candidate.key, content):
+    check_kind(candidate)
+    if nothing_to_mask(candidate.key, *candidate.words):
         return candidate
     check_key(candidate.key)
-    return replace(candidate, content=redact(content).text)
+    content, task, verification = (text and redact(text).text for text in (candidate.content, candidate.task, candidate.verification))
+    return replace(candidate, content=content, task=task, verification=verification)
 
 
 def commit(db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
@@ -90,7 +91,7 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         decision, _ = judge(tx, db, moved, to, now)
         if decision.reason == "TOMBSTONED":
             return Outcome(decision.op, decision.reason, decision.why, memory)
-        retired = replace(moved, content=None, evidence=())
+        retired = replace(moved, content=None, evidence=(), task=None, verification=None)
         gone = store.append(tx, Op.DELETE, retired, scope=place.scope, expected=expected, tenant=tenant, actor=actor, now=now)
         here = store.append(
             tx, Op.ADD, moved, scope=to.scope, expected=0, created_at=memory.created_at, tenant=tenant, actor=actor, now=now
@@ -106,6 +107,6 @@ def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, now
     current = store.current_memory(tx, tenant, place.scope, candidate.key)
     if candidate.content is None or not tombstone.any_stands(tx, tenant):
         return decide(candidate, current, now=now), current
-    said = [candidate.content, *(piece.quote for piece in candidate.evidence)]
+    said = [*candidate.words, *(piece.quote for piece in candidate.evidence)]
     digests = [digest for text in said for digest in tombstone.digests(db, tenant, place.scope, candidate.key, text)]
     return decide(candidate, current, now=now, buried=tombstone.buried_under(tx, tenant, digests)), current

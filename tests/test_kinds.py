@@ -86,7 +86,7 @@ def test_an_experience_is_never_overwritten_by_anything(change: dict[str, str], 
             assert kit.remember("another k", scope=SHOP, **words).op == "ADD"
 
     check()
-    monkeypatch.setattr(admission, "_by_kind", lambda candidate, current: None)
+    monkeypatch.setattr(admission, "_by_kind", lambda candidate, current, now: None)
     with pytest.raises(AssertionError):
         check()
 

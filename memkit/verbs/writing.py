@@ -107,15 +107,19 @@ class WritingVerbs(Opened):
         cite: str | Sequence[str] = (),
         task: str | None = None,
         verification: str | None = None,
+        expires_at: datetime | None = None,
         second_hand: bool = False,
     ) -> Proposal:
-        """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
+        """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits.
+
+        What a search did not find is an absence (kind="absence", here and in the other verbs), and must expire.
+        """
         require(self.principal, "write")
         reader = self._reader()
         evidence, sort = observed(cite, reader, self._now()), kind_of(kind)
         first_hand(evidence, reader, sort, declared=second_hand)
-        terms = (Trust.INFERRED, confidence_of(confidence), "model", evidence, Times(), Support.ALL, task, verification)
-        candidate = Candidate(key, content, sort, *terms)
+        rests = (evidence, Times(expires_at=expires_at), Support.ALL, task, verification)
+        candidate = Candidate(key, content, sort, Trust.INFERRED, confidence_of(confidence), "model", *rests)
         return proposals.propose(self.db, candidate, self._place(scope), flags=flags_of(content), now=self._now())
 
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:

@@ -31,7 +31,7 @@ def decide(candidate: Candidate, current: Memory | None, *, now: datetime, burie
         )
     if current is None:
         return Decision(Op.ADD, "NEW", "nothing was known under this key in this scope")
-    return _by_kind(candidate, current) or _by_trust(candidate, current, now)
+    return _by_kind(candidate, current, now) or _by_trust(candidate, current, now)
 
 
 def _withdraw(current: Memory | None) -> Decision:
@@ -40,8 +40,12 @@ def _withdraw(current: Memory | None) -> Decision:
     return Decision(Op.DELETE, "WITHDRAWN", "the value is withdrawn; the key has no current value from now on")
 
 
-def _by_kind(candidate: Candidate, current: Memory) -> Decision | None:
+def _by_kind(candidate: Candidate, current: Memory, now: datetime) -> Decision | None:
     """Return what the kinds decide, whatever the trust; None where they leave it open."""
+    if current.negative is not (candidate.kind is Kind.ABSENCE) and not current.ended(now):
+        if current.negative:
+            return Decision(Op.UPDATE, "FOUND", f"revision {current.revision} only said that a search had found nothing")
+        return Decision(Op.NOOP, "STILL_KNOWN", f"a search that found nothing withdraws nothing; revision {current.revision} stands")
     if Kind.EXPERIENCE in (candidate.kind, current.kind) and not _same_experience(candidate, current):
         return Decision(
             Op.NOOP, "APPEND_ONLY", f"revision {current.revision} stands, and an experience is added, never overwritten; use another key"

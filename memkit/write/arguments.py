@@ -88,7 +88,9 @@ def kind_of(kind: str) -> Kind:
 
 
 def check_kind(candidate: Candidate) -> None:
-    """Raise Refused for an experience without task and verification, and for anything else with them."""
+    """Raise Refused for an absence that never expires, an experience without task and verification, and anything else with them."""
+    if candidate.kind is Kind.ABSENCE and candidate.times.expires_at is None:
+        raise Refused("NO_EXPIRY", "a search that found nothing says little tomorrow; pass expires_at=, when to stop believing it")
     carried = (candidate.task, candidate.verification)
     if candidate.kind is not Kind.EXPERIENCE:
         if carried != (None, None):

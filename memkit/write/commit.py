@@ -91,7 +91,7 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         decision, _ = judge(tx, db, moved, to, now)
         if decision.reason == "TOMBSTONED":
             return Outcome(decision.op, decision.reason, decision.why, memory)
-        retired = replace(moved, content=None, evidence=(), task=None, verification=None)
+        retired = moved.withdrawn()
         gone = store.append(tx, Op.DELETE, retired, scope=place.scope, expected=expected, tenant=tenant, actor=actor, now=now)
         here = store.append(
             tx, Op.ADD, moved, scope=to.scope, expected=0, created_at=memory.created_at, tenant=tenant, actor=actor, now=now

@@ -46,11 +46,7 @@ def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[st
                 decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
         if decision.op is Op.NOOP:
             store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
-            refused = (
-                replace(candidate, content=None, evidence=(), task=None, verification=None)
-                if decision.reason == "TOMBSTONED"
-                else candidate
-            )
+            refused = candidate.withdrawn() if decision.reason == "TOMBSTONED" else candidate
             return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, decision.reason, decision.why, now, flags)
         store.log(tx, Op.PROPOSED, "AWAITS_A_PERSON", **_where(place), key=candidate.key, revision=revision, now=now)
         number = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import NotFound, Refused
+from memkit.errors import Conflict, NotFound, Refused
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
@@ -88,13 +88,16 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         if memory is None:
             raise NotFound(f"there is no current value under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
         moved = store.as_candidate(memory)
-        decision, _ = judge(tx, db, moved, to, now)
+        decision, there = judge(tx, db, moved, to, now)
         if decision.reason == "TOMBSTONED":
             return Outcome(decision.op, decision.reason, decision.why, memory)
+        if there is not None and not (there.negative or there.ended(now)):
+            raise Conflict(key, expected=0, actual=there.revision, occupied=to.scope)
         retired = moved.withdrawn()
         gone = store.append(tx, Op.DELETE, retired, scope=place.scope, expected=expected, tenant=tenant, actor=actor, now=now)
+        free = there.revision if there else 0
         here = store.append(
-            tx, Op.ADD, moved, scope=to.scope, expected=0, created_at=memory.created_at, tenant=tenant, actor=actor, now=now
+            tx, Op.ADD, moved, scope=to.scope, expected=free, created_at=memory.created_at, tenant=tenant, actor=actor, now=now
         )
         for op, one, other, revision in ((Op.DELETE, place, to, gone.revision), (Op.ADD, to, place, here.revision)):
             store.log(tx, op, "RESCOPED", principal=one.principal, scope=one.scope, key=key, revision=revision, now=now, detail=other.scope)

@@ -27,6 +27,9 @@ create table revision (
     review_at        text,
     expires_at       text,
     support          text not null check (support in ('all', 'any')),
+    task             text,                  -- content (of an experience)
+    verification     text,                  -- content (of an experience)
+    check (op <> 'DELETE' or coalesce(task, verification) is null),
     unique (tenant, scope, key, revision)   -- the compare-and-swap
 ) strict;
 
@@ -51,6 +54,8 @@ create table proposal (
     review_at   text,
     expires_at  text,
     support     text not null,
+    task         text,                      -- content
+    verification text,                      -- content
     unique (tenant, number)
 ) strict;
 create index proposal_waiting on proposal (tenant, scope, status);

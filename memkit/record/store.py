@@ -21,14 +21,14 @@ from memkit.record.scope import Principal
 
 _MEMORY = """
     seq, tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at, last_verified_at,
-    valid_from, valid_to, review_at, expires_at, support"""
+    valid_from, valid_to, review_at, expires_at, support, task, verification"""
 
 APPEND = f"""
 insert into revision (tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at,
-                      last_verified_at, valid_from, valid_to, review_at, expires_at, support)
+                      last_verified_at, valid_from, valid_to, review_at, expires_at, support, task, verification)
 select :tenant, :scope, :key, coalesce(newest.revision, 0) + 1, :op, :content, :kind, :trust, :confidence, :source_type, :actor,
        case when coalesce(newest.op, 'DELETE') = 'DELETE' then coalesce(:created_at, :now) else newest.created_at end, :now,
-       :last_verified_at, :valid_from, :valid_to, :review_at, :expires_at, :support
+       :last_verified_at, :valid_from, :valid_to, :review_at, :expires_at, :support, :task, :verification
 from (select 1) left join (
     select revision, op, created_at from revision
     where tenant = :tenant and scope = :scope and key = :key order by revision desc limit 1
@@ -262,6 +262,8 @@ def terms_of(candidate: Candidate) -> dict[str, object]:
         "review_at": stamp(candidate.times.review_at),
         "expires_at": stamp(candidate.times.expires_at),
         "support": candidate.support,
+        "task": candidate.task,
+        "verification": candidate.verification,
     }
 
 
@@ -269,7 +271,7 @@ def as_candidate(memory: Memory) -> Candidate:
     """Return what was once proposed to the record to make this memory."""
     times = Times(memory.valid_from, memory.valid_to, memory.review_at, memory.expires_at)
     kept = (memory.key, memory.content, memory.kind, memory.trust, memory.confidence, memory.source)
-    return Candidate(*kept, memory.evidence, times, memory.support)
+    return Candidate(*kept, memory.evidence, times, memory.support, memory.task, memory.verification)
 
 
 def select(tx: SqliteUtils, query: str, where: dict[str, Any]) -> list[dict[str, Any]]:

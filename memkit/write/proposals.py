@@ -51,7 +51,7 @@ def propose_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: P
             decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
     if decision.op is Op.NOOP:
         store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
-        refused = replace(candidate, content=None, evidence=()) if decision.reason == "TOMBSTONED" else candidate
+        refused = candidate.withdrawn() if decision.reason == "TOMBSTONED" else candidate
         return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, decision.reason, decision.why, now, flags)
     store.log(tx, Op.PROPOSED, "AWAITS_A_PERSON", **_where(place), key=candidate.key, revision=revision, now=now)
     number = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)
@@ -166,7 +166,7 @@ def _proposal(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Proposal:
         id=row["number"],
         scope=row["scope"],
         status=status,
-        candidate=Candidate(*kept, evidence, times, Support(row["support"])),
+        candidate=Candidate(*kept, evidence, times, Support(row["support"]), row["task"], row["verification"]),
         expected=row["expected"],
         op=Op.PROPOSED,
         reason=row["reason"],

@@ -188,5 +188,6 @@ WORDS = sorted({word for row in ROWS.rows for word in row.near})
 
 @given(st.lists(st.sampled_from([*WORDS, *"aptw 0-", "0123456789abcdef", "号"])).map("".join))
 def test_a_row_is_called_for_exactly_where_one_of_its_words_occurs(text):
-    held = {needs: needs == "" or compiled(needs).search(text) for needs in ROWS.words}
-    assert ROWS.called_for(text) == {n for n, row in enumerate(ROWS.rows) if held[row.needs] and any(word in text for word in row.near)}
+    digits = sum(map(text.count, "0123456789"))
+    held = [row.digits <= digits and (row.needs == "" or compiled(row.needs).search(text)) for row in ROWS.rows]
+    assert ROWS.called_for(text) == {n for n, row in enumerate(ROWS.rows) if held[n] and any(word in text for word in row.near)}

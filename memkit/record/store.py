@@ -23,7 +23,7 @@ _MEMORY = """
     seq, tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at, last_verified_at,
     valid_from, valid_to, review_at, expires_at, support"""
 
-APPEND = f"""
+APPEND = """
 insert into revision (tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at,
                       last_verified_at, valid_from, valid_to, review_at, expires_at, support)
 select :tenant, :scope, :key, coalesce(newest.revision, 0) + 1, :op, :content, :kind, :trust, :confidence, :source_type, :actor,

@@ -29,9 +29,9 @@ class Row:
     kind: str
     find: str
     near: tuple[str, ...]
-    needs: str = ""
-    digits: int = 0
-    check: str = "any"
+    needs: str
+    digits: int
+    check: str
 
     def spans(self, text: str) -> Iterator[Span]:
         """Yield what is found: the groups named `secret...` where there are any, else the whole match.
@@ -59,19 +59,16 @@ class Table:
 
     def spans(self, text: str) -> Iterator[Span]:
         """Yield (start, end, kind) for every row that finds something; the rows that stand first come first."""
-        if called := self.called_for(text):
-            digits = len(compiled("[0-9]").findall(text))
-            for row in (self.rows[number] for number in sorted(called)):
-                if digits >= row.digits:
-                    yield from row.spans(text)
+        for number in sorted(self.called_for(text)):
+            yield from self.rows[number].spans(text)
 
     def called_for(self, text: str) -> set[int]:
         """Return the numbers of the rows one of whose words occurs in the text, with what else it must hold."""
-        lower, called = text.lower(), set[int]()
+        lower, digits, called = text.lower(), len(compiled("[0-9]").findall(text)), set[int]()
         for needs, (pattern, rows) in self.words.items():
             if not needs or compiled(needs).search(text):
                 called.update(*[rows[word] for word in _beginnings(pattern, lower)])
-        return called
+        return {number for number in called if self.rows[number].digits <= digits}
 
 
 def _beginnings(pattern: str, text: str) -> set[str]:
@@ -136,10 +133,10 @@ def table(name: str, *sections: str) -> Table:
     for section in sections:
         for kind, found in raw[section].items():
             for each in found if isinstance(found, list) else [found]:
-                row = {key: value for key, value in (raw["each"][section] | each).items() if key != "doc"}
-                find = f"{row.pop('edge', '')}(?:{row.pop('find')})"
+                row = {"needs": "", "edge": "", "digits": 0, "check": "any"} | raw["each"][section] | each
+                calls = called.setdefault(row["needs"], {"": set()})
                 for word in row["near"]:
-                    called.setdefault(row.get("needs", ""), {"": set()}).setdefault(word, set()).add(len(rows))
-                rows.append(Row(kind, find, **row))
+                    calls.setdefault(word, set()).add(len(rows))
+                rows.append(Row(kind, f"{row['edge']}(?:{row['find']})", *(row[term] for term in ("near", "needs", "digits", "check"))))
     words = {needs: (_any_of(calls), {word: _of_its_beginnings(word, calls) for word in calls}) for needs, calls in called.items()}
     return Table(tuple(rows), words)

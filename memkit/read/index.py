@@ -35,12 +35,14 @@ DIGITS = 12  # of a score that count: what differs less is equal, and equal scor
 
 
 class Document(NamedTuple):
-    """What is known of one row without reading the record: its id and key, the number of its revision, and its tokens of a budget."""
+    """What is known of one row without reading the record: its id and key, the number of its revision, what it costs of a budget, and
+    whether it only says that a search found nothing, and so comes after all others."""
 
     id: str
     key: str = ""
     seq: int = 0
     tokens: int = 0
+    negative: bool = False
 
 
 class Partition:

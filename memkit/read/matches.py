@@ -31,7 +31,7 @@ class Match:
 
 
 class Matches:
-    """The rows of a view that a query found, ordered by score and then by id, each looked at once by `best`.
+    """The rows of a view that a query found, by score and then by id, the negative ones last; each is looked at once by `best`.
 
     Made inside the transaction that the view belongs to; reads the record in transactions of its own.
     """
@@ -41,6 +41,7 @@ class Matches:
         self._db, self._tenant, self._scopes = db, tenant, list(scopes)
         self._documents, self._tokens = view.documents, view.tokens[found.rows]
         self._several = len(view.partitions) > 1  # else no other scope can have a value for the same key
+        self._last = np.fromiter((self._documents[row].negative for row in found.rows.tolist()), bool, len(found.rows))
         self._open = np.ones(len(found.rows), bool)
 
     def __len__(self) -> int:
@@ -50,6 +51,7 @@ class Matches:
         """Return the next rows, best first, at most `most` and not more than fit into `room` tokens together, all above a score."""
         scores = self.found.scores
         places = np.flatnonzero(self._open & (self._tokens <= room) & (scores > above))
+        places = places[~self._last[places]] if not self._last[places].all() else places
         if len(places) > most:  # subtle: all that equal the last one stay until ids have decided
             places = places[scores[places] >= np.partition(scores[places], -most)[-most]]
         chosen = sorted(places.tolist(), key=self._rank)[:most]
@@ -80,5 +82,5 @@ class Matches:
         elsewhere = [other for other in others.get(memory.key, []) if other.id != memory.id]
         return Match(row, memory, self._documents[row].tokens, score, parts, tuple(elsewhere))
 
-    def _rank(self, place: int) -> tuple[float, str]:
-        return -float(self.found.scores[place]), self._documents[self.found.rows[place]].id
+    def _rank(self, place: int) -> tuple[bool, float, str]:
+        return bool(self._last[place]), -float(self.found.scores[place]), self._documents[self.found.rows[place]].id

@@ -56,7 +56,8 @@ class Hit:
         return self.check.verdict
 
     def __repr__(self) -> str:
-        return f"Hit({self.score:.3f} {self.memory.key} {self.verdict}: {shortened(self.memory.content)}, {self.tokens} tokens)"
+        aside = f"{self.check.aside}, " * bool(self.check.aside)
+        return f"Hit({self.score:.3f} {self.memory.key} {self.verdict}: {shortened(self.memory.content)}, {aside}{self.tokens} tokens)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,12 +104,10 @@ class Recall:
 
     def __repr__(self) -> str:
         known: tuple[Skipped, ...] | None = vars(self).get("skipped")
-        rest = (
-            [f"{self.matched - len(self.hits)} more matched; .skipped tells why each was left out"] if known is None else map(repr, known)
-        )
-        return "\n    ".join(
-            [f"Recall({shortened(self.query)}: {self.tokens} of {self.budget} tokens)", *map(repr, self.hits), *rest],
-        )
+        more = f"{self.matched - len(self.hits)} more matched; .skipped tells why each was left out"
+        rest = [more] if known is None else map(repr, known)
+        head = f"Recall({shortened(self.query)}: {self.tokens} of {self.budget} tokens)"
+        return "\n    ".join([head, *map(repr, self.hits), *rest])
 
 
 @dataclass(slots=True)
@@ -129,7 +128,7 @@ class _Fill:
     def take(self, hit: Hit) -> None:
         self.hits.append(hit)
         self.used += hit.tokens
-        self.contents.add(plain(hit.memory.content or ""))
+        self.contents |= set() if hit.memory.negative else {plain(hit.memory.content or "")}
 
 
 def rank(db: Database, index: Index, query: str, scopes: Sequence[str]) -> Matches:
@@ -144,7 +143,8 @@ def fill(matches: Matches, reader: Reader, query: str, *, budget: int, limit: in
     """Take memories in rank order while they fit, reading only those that may be taken, and evidence only of those that would be.
 
     An item too large for what is left is skipped, not a stop. A larger budget never gives fewer tokens: where two budgets one token apart
-    first differ, the larger one took an item that fills it exactly.
+    first differ, the larger one took an item that fills it exactly. What only says that a search found nothing comes last and hides
+    nothing, so all else is taken as if it were not there.
     """
     state, seen = _Fill(budget, limit), dict[int, Hit | Skipped]()
     most = FIRST if limit is None else min(limit + 1, FIRST)
@@ -176,7 +176,7 @@ def _judged(match: Match, state: _Fill, recipe: Recipe, now: datetime, reader: R
 
 def _others(match: Match, now: datetime) -> list[Memory]:
     """Return the values of the same key in other scopes that are true now."""
-    return [other for other in match.others if other.begun(now) and not other.ended(now)]
+    return [other for other in match.others if other.begun(now) and not other.ended(now) and not other.negative]
 
 
 def _skipped(matches: Matches, seen: Mapping[int, Hit | Skipped], state: _Fill, recipe: Recipe, now: datetime) -> Iterator[Skipped]:
@@ -191,6 +191,10 @@ def _skipped(matches: Matches, seen: Mapping[int, Hit | Skipped], state: _Fill, 
             yield outcome
         elif (match := unseen.get(row)) and (refusal := _refused(match, state, recipe, now)):
             yield Skipped(match.memory, match.score, *refusal)
+
+
+def _stands(other: Memory, now: datetime) -> bool:
+    return other.begun(now) and not other.ended(now) and not other.negative
 
 
 def check_request(query: object, budget: object, limit: object, recipe: object) -> None:
@@ -247,5 +251,4 @@ def _room(match: Match, state: _Fill) -> Refusal | None:
 def _hit(match: Match, check: Check, others: Iterable[Memory], now: datetime) -> Hit:
     memory = match.memory
     rivals = tuple(other.id for other in others if not is_narrower(memory.scope, other.scope))
-    seen = memory.last_verified_at or memory.recorded_at
-    return Hit(memory, match.score, match.parts, match.tokens, now - seen, check, rivals)
+    return Hit(memory, match.score, match.parts, match.tokens, now - memory.seen, check, rivals)

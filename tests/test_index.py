@@ -40,6 +40,7 @@ def named(store: list[list[str]]) -> list[dict[str, str]]:
 
 
 @given(stores, texts, st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_scores_equal_scikit_learn_fitted_on_exactly_the_visible_documents(store, query, random) -> None:
     documents = named(store)
     partitions = [build(each) for each in documents]
@@ -56,6 +57,7 @@ def near_ties(hits: list[Scored]) -> bool:
 
 
 @given(edits, texts)
+@settings(deadline=None)
 def test_after_any_edits_lists_are_bit_identical_to_a_fresh_build(steps, query) -> None:
     grown, present = [Partition() for _ in range(3)], [{}, {}, {}]
     for at, name, text in steps:
@@ -85,6 +87,7 @@ def contents(partition: Partition) -> tuple[dict[str, dict[str, int]], dict[str,
 
 
 @given(stores, texts)
+@settings(deadline=None)
 def test_parts_add_up_to_the_score_and_name_terms_of_the_query(store, query) -> None:
     for hit in search([build(each) for each in named(store)], query):
         assert hit.score == pytest.approx(fsum(gain for _, gain in hit.parts), abs=1e-12)
@@ -171,6 +174,7 @@ def everything_in(thing: object) -> Iterator[object]:
 
 
 @given(texts, texts, texts)
+@settings(deadline=None)
 def test_drop_leaves_no_term_and_no_id_that_only_that_document_had(kept, secret, query) -> None:
     partition = build({"kept": kept, "gone": f"{secret} quokka"})
     search([partition], f"{query} quokka")
@@ -205,8 +209,9 @@ def test_forgetting_the_last_copy_leaves_nothing_once_the_cache_is_emptied() -> 
     assert set(strings_in(partition)) == set()
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=6), texts)
+@settings(deadline=None)
 def test_one_partition_or_many_is_the_same(documents, query) -> None:
     together = {f"d{n}": text for n, text in enumerate(documents)}
     assert search([build(together)], query) == search([build({id: text}) for id, text in together.items()], query)

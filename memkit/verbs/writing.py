@@ -8,8 +8,10 @@ from datetime import datetime
 from memkit.errors import Refused
 from memkit.govern.access import require, require_person
 from memkit.record import store
+from memkit.record.evidence import Reader
 from memkit.record.model import (
     Candidate,
+    Evidence,
     Kind,
     Op,
     Outcome,
@@ -19,11 +21,12 @@ from memkit.record.model import (
     Times,
     Trust,
 )
-from memkit.record.scope import Scope
+from memkit.record.scope import Scope, visible_from
+from memkit.record.sessions import is_session
 from memkit.verbs.base import Opened
 from memkit.write import proposals
 from memkit.write.arguments import check_key, choice, confidence_of, flags_of, said
-from memkit.write.citing import observed, repeats, require_evidence
+from memkit.write.citing import observed, repeats, require_evidence, require_first_hand
 from memkit.write.commit import Place, commit, rescope
 
 
@@ -70,8 +73,9 @@ class WritingVerbs(Opened):
         hold from then on, or "any" of them. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
-        reader, place, now = self._reader(), self._place(scope), self._now()
-        if not (evidence := observed(cite, reader, now)):
+        place, now = self._place(scope), self._now()
+        reader = self._reader(visible_from(place.scope))
+        if not (evidence := self._observed(cite, kind, reader, now)):
             raise Refused(
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
@@ -91,9 +95,10 @@ class WritingVerbs(Opened):
     ) -> Proposal:
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
-        evidence = observed(cite, self._reader(), self._now())
+        place = self._place(scope)
+        evidence = self._observed(cite, kind, self._reader(visible_from(place.scope)), self._now())
         candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.INFERRED, confidence_of(confidence), "model", evidence)
-        return proposals.propose(self.db, candidate, self._place(scope), flags=flags_of(content), now=self._now())
+        return proposals.propose(self.db, candidate, place, flags=flags_of(content), now=self._now())
 
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
         """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
@@ -114,7 +119,7 @@ class WritingVerbs(Opened):
         require_person(self.principal, "admit a proposal")
         with self.db.read() as tx:
             waiting = proposals.fetch(tx, self.principal, proposal)
-        require_evidence(waiting.candidate, self._reader())
+        require_evidence(waiting.candidate, self._reader(visible_from(waiting.scope)))
         with self.db.write() as tx:
             waiting = proposals.fetch(tx, self.principal, waiting)
             return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now())
@@ -130,3 +135,11 @@ class WritingVerbs(Opened):
             settled = proposals.settle(tx, waiting, place, ProposalStatus.REJECTED, "REJECTED")
             store.log(tx, Op.NOOP, "REJECTED", principal=self.principal, scope=waiting.scope, key=waiting.key, revision=0, now=self._now())
         return Outcome(Op.NOOP, "REJECTED", told or "a person turned it down", None, settled)
+
+    def _observed(self, cite: str | Sequence[str], kind: str, reader: Reader, now: datetime) -> tuple[Evidence, ...]:
+        """Read and hash what is cited; who cites a session reads it, and what the assistant said is no evidence for a fact."""
+        if any(is_session(each) for each in ([cite] if isinstance(cite, str) else cite)):
+            require(self.principal, "history")
+        evidence = observed(cite, reader, now)
+        require_first_hand(kind, evidence, reader)
+        return evidence

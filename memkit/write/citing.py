@@ -10,7 +10,7 @@ from datetime import datetime
 
 from memkit.errors import BadLocator, NotFound, Refused, UnsafePath
 from memkit.record.evidence import Reader, check, decided, find, mentions, observe
-from memkit.record.model import Candidate, Evidence
+from memkit.record.model import Candidate, Evidence, Kind, Role
 from memkit.write.redact import clean, redact
 
 MOST_CITES = 50
@@ -32,6 +32,13 @@ def observed(cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[
         if redact(str(error)).findings:
             raise Refused("SECRET_IN_CITATION", "the citation holds what looks like a secret; cite by lines or by key instead") from None
         raise
+
+
+def require_first_hand(kind: str, evidence: Sequence[Evidence], reader: Reader) -> None:
+    """Raise Refused for a fact that rests on what the assistant said: a retelling goes on saying what its original no longer says."""
+    for piece in evidence:
+        if kind == Kind.FACT and reader.role(piece.source) is Role.ASSISTANT:
+            raise Refused("SECOND_HAND", f"{piece.source!r} is what the assistant said, no evidence for a fact: cite the original")
 
 
 def repeats(content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:

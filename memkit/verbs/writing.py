@@ -28,6 +28,7 @@ from memkit.write import proposals
 from memkit.write.arguments import check_key, choice, confidence_of, flags_of, said
 from memkit.write.citing import observed, repeats, require_evidence, require_first_hand
 from memkit.write.commit import Place, commit, rescope
+from memkit.write.drafts import said_by_user
 
 
 class WritingVerbs(Opened):
@@ -96,9 +97,11 @@ class WritingVerbs(Opened):
         """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
         require(self.principal, "write")
         place = self._place(scope)
-        evidence = self._observed(cite, kind, self._reader(visible_from(place.scope)), self._now())
+        reader = self._reader(visible_from(place.scope))
+        evidence = self._observed(cite, kind, reader, self._now())
         candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.INFERRED, confidence_of(confidence), "model", evidence)
-        return proposals.propose(self.db, candidate, place, flags=flags_of(content), now=self._now())
+        reason = proposals.SAID if said_by_user(candidate, reader) else proposals.WAITS
+        return proposals.propose(self.db, candidate, place, flags=flags_of(content), now=self._now(), reason=reason)
 
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
         """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
@@ -113,16 +116,21 @@ class WritingVerbs(Opened):
             return proposals.listed(tx, self.principal, self._visible(scope), choice(ProposalStatus, "status", status))
 
     def admit(self, proposal: Proposal | int) -> Outcome:
-        """Write a proposal, as a person decides; it stays INFERRED. Raises Conflict where the value it was proposed against has changed,
-        and Refused where its evidence no longer holds or somebody decided before."""
+        """Write a proposal, as a person decides; an inference stays INFERRED, what a user said literally in a session is STATED.
+
+        Raises Conflict where the value it was proposed against has changed, and Refused where its evidence no longer holds or somebody
+        decided before.
+        """
         require(self.principal, "write")
         require_person(self.principal, "admit a proposal")
         with self.db.read() as tx:
             waiting = proposals.fetch(tx, self.principal, proposal)
-        require_evidence(waiting.candidate, self._reader(visible_from(waiting.scope)))
+        reader = self._reader(visible_from(waiting.scope))
+        require_evidence(waiting.candidate, reader)
+        stated = said_by_user(waiting.candidate, reader)
         with self.db.write() as tx:
             waiting = proposals.fetch(tx, self.principal, waiting)
-            return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now())
+            return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now(), stated=stated)
 
     def reject(self, proposal: Proposal | int, why: str = "") -> Outcome:
         """Turn a proposal down, as a person decides. `why` is returned, masked, and not kept."""

@@ -10,7 +10,9 @@ from memkit.record.scope import Scope
 from memkit.verbs.base import Opened
 from memkit.write import episodes
 from memkit.write.arguments import check_expected
+from memkit.write.episodes import Session
 from memkit.write.extract import Extractor
+from memkit.write.rules import Rules
 
 SOFT_THRESHOLD = 4_000  # tokens
 
@@ -71,10 +73,10 @@ class SessionVerbs(Opened):
         require(self.principal, "write", "history", "admin")
         return episodes.extract(self._session(session, scope, extractor), again=True)
 
-    def _session(self, name: str, scope: Scope, extractor: Extractor | None) -> episodes.Session:
+    def _session(self, name: str, scope: Scope, extractor: Extractor | None) -> Session:
         episodes.check_session(name)
         place = self._place(scope)
-        return episodes.Session(self.db, name, place, extractor, lambda: self._reader([place.scope]), self._now)
+        return Session(self.db, name, place, Rules() if extractor is None else extractor, lambda: self._reader([place.scope]), self._now)
 
 
 def _tokens(name: str, count: int) -> int:

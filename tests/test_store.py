@@ -33,7 +33,7 @@ def test_only_the_marked_columns_hold_content() -> None:
     schema = files("memkit.record").joinpath("schema.sql").read_text(encoding="utf-8")
     marked = re.findall(r"^\s+(\w+).*-- content", schema, re.M)
     said = ["content", "task", "verification"]
-    assert marked == [*said, *said, "value", "awaited", "locator", "quote"]
+    assert marked == [*said, *said, "value", "awaited", "locator", "quote", "text"]
     word = "zanzibar-quince"
     with memkit.open(sources={"a.txt": f"x {word} y"}) as kit:
         kit.remember("k", word, scope=SHOP)

@@ -15,7 +15,8 @@ from memkit.record import git
 from memkit.record.elsewhere import Judgement, other_files, other_lines, other_number
 from memkit.record.locate import FIND, Found, NotThere, Reading, locate
 from memkit.record.locator import Locator
-from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Support, Verdict
+from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Role, Support, Verdict
+from memkit.record.sessions import SessionSource, is_session
 from memkit.record.sources import Folder, SourceMissing, Sources, Unreadable
 from memkit.record.tokens import whole_places
 
@@ -35,8 +36,14 @@ class Reader:
     '30'
     """
 
-    def __init__(self, sources: Sources, mask: Callable[[str], str] = str, parsed: dict[str, Reading] | None = None) -> None:
-        self._sources = sources
+    def __init__(
+        self,
+        sources: Sources,
+        mask: Callable[[str], str] = str,
+        parsed: dict[str, Reading] | None = None,
+        sessions: SessionSource | None = None,
+    ) -> None:
+        self._sources, self.sessions = sources, sessions
         self._parsed = {} if parsed is None else parsed  # what earlier readers parsed: used again where the bytes read now are the same
         self.mask = mask  # applied to what is shown of a source that changed, after it was digested: it may hold secrets now
         self._read: dict[str, Reading | Exception] = {}
@@ -48,13 +55,18 @@ class Reader:
         """Return a source as read the first time; raises UnsafePath, SourceMissing or Unreadable, the same each time."""
         if name not in self._read:
             try:
-                self._read[name] = self._as_before(name, self._sources.read(name))
+                self._read[name] = self._fresh(name)
             except (UnsafePath, SourceMissing, Unreadable) as error:
                 self._read[name] = error
         outcome = self._read[name]
         if isinstance(outcome, Exception):
             raise outcome.with_traceback(None)
         return outcome
+
+    def _fresh(self, name: str) -> Reading:
+        if self.sessions is not None and is_session(name):
+            return Reading(name, self.sessions.read(name))  # subtle: not kept between readers, or forgetting would have to reach it there
+        return self._as_before(name, self._sources.read(name))
 
     def _as_before(self, name: str, data: bytes) -> Reading:
         reading = self._parsed.pop(name, None)
@@ -74,11 +86,16 @@ class Reader:
         """Return the text of a source, line endings `\\n`."""
         return self.reading(name).text
 
+    def role(self, name: str) -> Role | None:
+        """Return who spoke in an episode; None for any other source."""
+        return self.sessions.episode(name).role if self.sessions is not None and is_session(name) else None
+
     def version(self, name: str) -> str:
         """Return the SHA-256 of a whole source, and in a git work tree a blank and the commit: `git:<commit>`, or `+dirty` after it."""
         reading = self.reading(name)
-        commit = git.commit_of(self._sources.root, name, reading.data) if isinstance(self._sources, Folder) else ""
-        return f"{reading.version} {commit}".rstrip()
+        if is_session(name) or not isinstance(self._sources, Folder):
+            return reading.version
+        return f"{reading.version} {git.commit_of(self._sources.root, name, reading.data)}".rstrip()
 
     def names(self) -> list[str]:
         """Return the names that may be cited, listed once."""

@@ -111,10 +111,12 @@ def append(
     seq, revision, created = written[0]
     add_evidence(tx, tenant, candidate.evidence, revision_seq=seq)
     until = (row["valid_from"], row["valid_to"], row["review_at"], row["expires_at"])
-    times: list[Any] = [moment(text) for text in (created, at, verified, *until)]
+    times = [moment(text) for text in (created, at, verified, *until)]
     kept = (candidate.key, revision, op, candidate.content, candidate.kind, candidate.trust, candidate.confidence, candidate.source, actor)
     identity = memory_id(tenant, scope, candidate.key)
-    return Memory(identity, tenant, scope, *kept, Status.CURRENT, *times, candidate.evidence, candidate.support)
+    rests = (candidate.evidence, candidate.support, candidate.task, candidate.verification)
+    fields: list[Any] = [identity, tenant, scope, *kept, Status.CURRENT, *times, *rests]
+    return Memory(*fields)
 
 
 def add_evidence(tx: SqliteUtils, tenant: str, evidence: Iterable[Evidence], **owner: int) -> None:

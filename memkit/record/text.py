@@ -174,6 +174,19 @@ def normalise(value: str) -> str:
     return now
 
 
+def comparable(text: str) -> Folded:
+    """Return folded text nearly as `normalise` sees it, keeping the way back: for finding what a longer text says in another spelling.
+
+    >>> comparable("It is  \u041e\uff2b-ed, (yes)").text
+    'itisok-edyes'
+    """
+    seen = fold(text)
+    now = latinise(seen.text) if any(c.isascii() and c.isalpha() for c in seen.text) else seen.text
+    small = [(at, at + 1, form) for at, c in enumerate(now) if (form := c.casefold().translate(_look_alikes()[1])) != c]
+    folded = Folded(now, seen.offsets, seen.ends).rewrite(small)
+    return folded.rewrite((*gone.span(), "") for gone in compiled(rf"{_EDGES}|\s+").finditer(folded.text))
+
+
 def _bare(text: str) -> str:
     for _ in range(2):  # once for each word, once for the whole
         text = "".join(compiled(_EDGES).sub("", text).split())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import sqlite3
 from datetime import UTC, datetime, timedelta
@@ -211,3 +213,9 @@ def test_two_names_never_share_a_stored_scope(one: str, other: str) -> None:
     except memkit.BadScope:
         return
     assert (stored[0] == stored[1]) == (one == other)
+
+
+@given(st.text(), st.text(), st.text())
+def test_the_id_of_a_memory_is_the_digest_of_its_names_as_json(tenant: str, scope: str, key: str) -> None:
+    names = json.dumps([tenant, scope, key])
+    assert store.memory_id(tenant, scope, key) == "m-" + hashlib.sha256(names.encode()).hexdigest()[:16]

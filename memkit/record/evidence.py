@@ -121,16 +121,17 @@ def observe(cite: str, reader: Reader, now: datetime) -> Evidence:
     Raises BadLocator (cannot be understood, is not there, or is there twice), NotFound (no such source), UnsafePath, and
     Refused("UNREADABLE_SOURCE").
     """
-    locator, found = _cited(cite, reader)
+    locator, found = cited(cite, reader)
     return Evidence(locator.source, locator.part, found.digest, found.text[:LONGEST_QUOTE], reader.version(locator.source), now)
 
 
 def find(cite: str, reader: Reader) -> Found:
     """Return the part that `cite` names, or raise what `observe` raises; for callers that need the whole located text."""
-    return _cited(cite, reader)[1]
+    return cited(cite, reader)[1]
 
 
-def _cited(cite: str, reader: Reader) -> tuple[Locator, Found]:
+def cited(cite: str, reader: Reader) -> tuple[Locator, Found]:
+    """Return what `cite` stands for and the part it names, or raise what `observe` raises."""
     try:
         return reader.cited(cite)
     except SourceMissing:

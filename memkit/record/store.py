@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from sqlite_utils import Database as SqliteUtils
@@ -80,7 +81,8 @@ def memory_id(tenant: str, scope: str, key: str) -> str:
     >>> memory_id("local", "workspace=shop", "timeout")
     'm-52a341edf6a9af91'
     """
-    return "m-" + hashlib.sha256(json.dumps([tenant, scope, key]).encode()).hexdigest()[:16]
+    names = ", ".join(map(encode_basestring_ascii, (tenant, scope, key)))  # what json.dumps writes, without its encoder
+    return "m-" + hashlib.sha256(f"[{names}]".encode()).hexdigest()[:16]
 
 
 def append(

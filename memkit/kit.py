@@ -1,7 +1,7 @@
 """The front door: the life of a memory in one screen.
 
-The verbs stand in `verbs/`, one module a stage: `writing`, `reading`, `governing`. Each checks who asks, turns its arguments into values,
-and hands them to the room that does the work. Nothing is decided here.
+The verbs stand in `verbs/`, one module a stage: `sessions`, `writing`, `reading`, `governing`. Each checks who asks, turns its arguments
+into values, and hands them to the room that does the work. Nothing is decided here.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from memkit.record.sources import Folder, Texts
 from memkit.verbs.base import Clock
 from memkit.verbs.governing import GoverningVerbs
 from memkit.verbs.reading import ReadingVerbs
+from memkit.verbs.sessions import SessionVerbs
 from memkit.verbs.tidying import TidyingVerbs
 from memkit.verbs.writing import WritingVerbs
 
@@ -54,7 +55,7 @@ def open(
     return Kit(db, readable, who, (lambda: datetime.now(UTC)) if clock is None else clock)
 
 
-class Kit(WritingVerbs, TidyingVerbs, ReadingVerbs, GoverningVerbs):
+class Kit(SessionVerbs, WritingVerbs, TidyingVerbs, ReadingVerbs, GoverningVerbs):
     """An open store seen by one principal. Every verb takes the scope it applies to; a missing one is BadScope, never "all"."""
 
     def acting_as(self, principal: Principal) -> Kit:

@@ -50,7 +50,7 @@ ORIGINALS = {
 @pytest.mark.parametrize("name", RETELLINGS)
 def test_a_retelling_is_known_by_its_sign_and_refused_for_a_fact(name: str) -> None:
     with memkit.open(sources={name: RETELLINGS[name], "prod.cfg": "timeout=30"}) as kit:
-        assert retold(f"{name}#quote=30 s", kit._reader())
+        assert retold(f"{name}#quote=30 s", kit._reader(()))
         for act in (kit.learn, kit.acting_as(AGENT).learn, lambda *a, **b: kit.propose(*a, kind="fact", **b)):
             with pytest.raises(memkit.Refused) as caught:
                 act("wait", "It waits 30 s", scope=SHOP, cite=f"{name}#quote=30 s")

@@ -128,6 +128,37 @@ create table event (                        -- the audit: append-only envelopes 
 create trigger event_is_not_rewritten before update on event begin select raise(abort, 'events are append-only'); end;
 create trigger event_is_not_removed before delete on event begin select raise(abort, 'events are append-only'); end;
 
+create table episode (                      -- what happened in a session, in order; only forgetting may take words out of it
+    id      integer primary key,
+    tenant  text not null,
+    session text not null,
+    number  integer not null,               -- counts within the session of a tenant
+    scope   text not null,
+    role    text not null check (role in ('user', 'assistant', 'tool', 'system')),
+    text    text,                           -- content
+    visible integer not null check (visible in (0, 1)),
+    trusted integer not null check (trusted in (0, 1)),
+    at      text not null,
+    unique (tenant, session, number)
+) strict;
+create trigger episode_is_not_rewritten before update on episode
+when (new.id, new.tenant, new.session, new.number, new.scope, new.role, new.visible, new.trusted, new.at)
+    is not (old.id, old.tenant, old.session, old.number, old.scope, old.role, old.visible, old.trusted, old.at)
+    or old.text is null or instr(new.text, '[forgotten]') = 0
+    or length(replace(new.text, '[forgotten]', '')) >= length(replace(old.text, '[forgotten]', ''))
+begin select raise(abort, 'episodes are not rewritten: forgetting may mask or erase their text, and nothing else'); end;
+create trigger episode_is_not_removed before delete on episode begin select raise(abort, 'episodes are not removed'); end;
+
+create table extraction (                   -- how far a session was read, in one scope
+    tenant  text not null,
+    session text not null,
+    scope   text not null,
+    done    integer not null,               -- number of the last episode that was read
+    wanted  integer not null,               -- somebody asked while it ran: one more run is due
+    low     integer not null,               -- the context was nearly full already, and was flushed for that
+    primary key (tenant, session, scope)
+) strict;
+
 create table lease (                        -- who may do a job now; the token never goes down, so a row is never removed
     tenant     text not null,
     name       text not null,

@@ -106,6 +106,15 @@ def named_dimensions(stored: str) -> dict[str, str]:
     return {name: unquote(value) for name, value in (part.split("=", 1) for part in stored.split("&"))}
 
 
+def visible_from(stored: str) -> list[str]:
+    """Return every stored scope that applies where this stored one does: its subsets, itself first.
+
+    >>> visible_from("env=prod&workspace=shop")
+    ['env=prod&workspace=shop', 'env=prod', 'workspace=shop']
+    """
+    return [_join(subset) for subset in _subsets(tuple(named_dimensions(stored).items()))]
+
+
 def is_narrower(one: str, other: str) -> bool:
     """Return whether stored scope `one` names everything that `other` names, and more.
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from sqlite_utils import Database as SqliteUtils
@@ -80,7 +81,8 @@ def memory_id(tenant: str, scope: str, key: str) -> str:
     >>> memory_id("local", "workspace=shop", "timeout")
     'm-52a341edf6a9af91'
     """
-    return "m-" + hashlib.sha256(json.dumps([tenant, scope, key]).encode()).hexdigest()[:16]
+    names = ", ".join(map(encode_basestring_ascii, (tenant, scope, key)))  # what json.dumps writes, without its encoder
+    return "m-" + hashlib.sha256(f"[{names}]".encode()).hexdigest()[:16]
 
 
 def append(
@@ -111,10 +113,12 @@ def append(
     seq, revision, created = written[0]
     add_evidence(tx, tenant, candidate.evidence, revision_seq=seq)
     until = (row["valid_from"], row["valid_to"], row["review_at"], row["expires_at"])
-    times: list[Any] = [moment(text) for text in (created, at, verified, *until)]
+    times = [moment(text) for text in (created, at, verified, *until)]
     kept = (candidate.key, revision, op, candidate.content, candidate.kind, candidate.trust, candidate.confidence, candidate.source, actor)
     identity = memory_id(tenant, scope, candidate.key)
-    return Memory(identity, tenant, scope, *kept, Status.CURRENT, *times, candidate.evidence, candidate.support)
+    rests = (candidate.evidence, candidate.support, candidate.task, candidate.verification)
+    fields: list[Any] = [identity, tenant, scope, *kept, Status.CURRENT, *times, *rests]
+    return Memory(*fields)
 
 
 def add_evidence(tx: SqliteUtils, tenant: str, evidence: Iterable[Evidence], **owner: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -20,6 +20,7 @@ from memkit.record.model import (
     Outcome,
 )
 from memkit.record.scope import Principal, Scope, require_scope
+from memkit.record.sessions import SessionSource
 from memkit.record.sources import Sources
 from memkit.write.arguments import check_moments
 from memkit.write.commit import Place
@@ -73,8 +74,10 @@ class Opened:
         check_moments(clock=now)
         return now
 
-    def _reader(self) -> Reader:
-        return Reader(self.sources, lambda text: redact(text).text, self._parsed)
+    def _reader(self, scopes: Sequence[str]) -> Reader:
+        """Return what reads sources, and of sessions what was recorded in these scopes."""
+        seen = SessionSource(self.db, self.principal.tenant, scopes)
+        return Reader(self.sources, lambda text: redact(text).text, self._parsed, seen)
 
     def _told(self, outcome: Outcome) -> Outcome:
         """Return the outcome, without the memory for who may write and not read."""

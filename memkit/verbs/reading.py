@@ -16,8 +16,8 @@ from memkit.record.model import (
     Memory,
     Why,
 )
-from memkit.record.scope import Scope, require_scope
-from memkit.record.sources import check_name
+from memkit.record.scope import Scope, require_scope, visible_from
+from memkit.record.sessions import check_source
 from memkit.verbs.base import Opened
 from memkit.write.arguments import check_expected, check_key, check_moments
 from memkit.write.redact import redact
@@ -66,13 +66,13 @@ class ReadingVerbs(Opened):
         require(self.principal, "read")
         with self.db.read() as tx:
             memories = store.current_memories(tx, self.principal.tenant, self._visible(scope))
-        reader, now = self._reader(), self._now()
+        reader, now = self._reader(self._visible(scope)), self._now()
         return [check_memory(memory, reader, search=True) for memory in memories if not memory.ended(now)]
 
     def affected(self, source: str, *, scope: Scope) -> list[Memory]:
         """Return the memories visible here that cite a source."""
         require(self.principal, "read")
-        check_name(source)
+        check_source(source)
         with self.db.read() as tx:
             return store.resting_on(tx, self.principal.tenant, source, self._visible(scope))
 
@@ -90,7 +90,7 @@ class ReadingVerbs(Opened):
             told = tuple(store.events(tx, self.principal.tenant, scopes=[memory.scope], key=memory.key))
         for revision in known:
             if revision.revision == memory.revision:
-                return Why(revision, check_memory(revision, self._reader(), search=True), told)
+                return Why(revision, check_memory(revision, self._reader(visible_from(memory.scope)), search=True), told)
         raise NotFound(f"there is no revision {memory.revision} of {memory.key!r} in this store; kit.history lists those that are there")
 
     def recall(self, query: str, *, scope: Scope, budget: int, limit: int | None = None, recipe: Recipe | None = None) -> Recall:
@@ -98,7 +98,7 @@ class ReadingVerbs(Opened):
         require(self.principal, "search", "read")
         recalling.check_request(query, budget, limit, recipe)
         query = redact(query[:LONGEST_QUERY]).text  # it comes back in the result, and its words in the cache of `analyze`
-        matches = recalling.rank(self.db, self._index, query, self._visible(scope))
-        return recalling.fill(
-            matches, self._reader(), query, budget=budget, limit=limit, recipe=TFIDF if recipe is None else recipe, now=self._now()
-        )
+        visible = self._visible(scope)
+        matches = recalling.rank(self.db, self._index, query, visible)
+        how = TFIDF if recipe is None else recipe
+        return recalling.fill(matches, self._reader(visible), query, budget=budget, limit=limit, recipe=how, now=self._now())

@@ -8,8 +8,10 @@ from datetime import datetime
 from memkit.errors import Refused
 from memkit.govern.access import require, require_person
 from memkit.record import store
+from memkit.record.evidence import Reader
 from memkit.record.model import (
     Candidate,
+    Evidence,
     Kind,
     Op,
     Outcome,
@@ -19,12 +21,14 @@ from memkit.record.model import (
     Times,
     Trust,
 )
-from memkit.record.scope import Scope
+from memkit.record.scope import Scope, visible_from
+from memkit.record.sessions import is_session
 from memkit.verbs.base import Opened
 from memkit.write import proposals
 from memkit.write.arguments import check_key, choice, confidence_of, flags_of, kind_of, said
 from memkit.write.citing import first_hand, observed, repeats, require_evidence
 from memkit.write.commit import Place, commit, rescope
+from memkit.write.drafts import said_by_user
 
 
 class WritingVerbs(Opened):
@@ -79,8 +83,9 @@ class WritingVerbs(Opened):
         else INFERRED. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
-        reader, place, now = self._reader(), self._place(scope), self._now()
-        if not (evidence := observed(cite, reader, now)):
+        place, now = self._place(scope), self._now()
+        reader = self._reader(visible_from(place.scope))
+        if not (evidence := self._observed(cite, reader, now)):
             raise Refused(
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
@@ -115,12 +120,14 @@ class WritingVerbs(Opened):
         What a search did not find is an absence (kind="absence", here and in the other verbs), and must expire.
         """
         require(self.principal, "write")
-        reader = self._reader()
-        evidence, sort = observed(cite, reader, self._now()), kind_of(kind)
+        place, now, sort = self._place(scope), self._now(), kind_of(kind)
+        reader = self._reader(visible_from(place.scope))
+        evidence = self._observed(cite, reader, now)
         first_hand(evidence, reader, sort, declared=second_hand)
         rests = (evidence, Times(expires_at=expires_at), Support.ALL, task, verification)
         candidate = Candidate(key, content, sort, Trust.INFERRED, confidence_of(confidence), "model", *rests)
-        return proposals.propose(self.db, candidate, self._place(scope), flags=flags_of(content), now=self._now())
+        reason = proposals.SAID if said_by_user(candidate, reader) else proposals.WAITS
+        return proposals.propose(self.db, candidate, place, flags=flags_of(content), now=now, reason=reason)
 
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
         """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
@@ -135,16 +142,21 @@ class WritingVerbs(Opened):
             return proposals.listed(tx, self.principal, self._visible(scope), choice(ProposalStatus, "status", status))
 
     def admit(self, proposal: Proposal | int) -> Outcome:
-        """Write a proposal, as a person decides; it stays INFERRED. Raises Conflict where the value it was proposed against has changed,
-        and Refused where its evidence no longer holds or somebody decided before."""
+        """Write a proposal, as a person decides; an inference stays INFERRED, what a user said literally in a session is STATED.
+
+        Raises Conflict where the value it was proposed against has changed, and Refused where its evidence no longer holds or somebody
+        decided before.
+        """
         require(self.principal, "write")
         require_person(self.principal, "admit a proposal")
         with self.db.read() as tx:
             waiting = proposals.fetch(tx, self.principal, proposal)
-        require_evidence(waiting.candidate, self._reader())
+        reader = self._reader(visible_from(waiting.scope))
+        require_evidence(waiting.candidate, reader)
+        stated = said_by_user(waiting.candidate, reader)
         with self.db.write() as tx:
             waiting = proposals.fetch(tx, self.principal, waiting)
-            return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now())
+            return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now(), stated=stated)
 
     def reject(self, proposal: Proposal | int, why: str = "") -> Outcome:
         """Turn a proposal down, as a person decides. `why` is returned, masked, and not kept."""
@@ -157,3 +169,9 @@ class WritingVerbs(Opened):
             settled = proposals.settle(tx, waiting, place, ProposalStatus.REJECTED, "REJECTED")
             store.log(tx, Op.NOOP, "REJECTED", principal=self.principal, scope=waiting.scope, key=waiting.key, revision=0, now=self._now())
         return Outcome(Op.NOOP, "REJECTED", told or "a person turned it down", None, settled)
+
+    def _observed(self, cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[Evidence, ...]:
+        """Read and hash what is cited; who cites a session reads it."""
+        if any(isinstance(each, str) and is_session(each) for each in ([cite] if isinstance(cite, str) else cite)):
+            require(self.principal, "history")
+        return observed(cite, reader, now)

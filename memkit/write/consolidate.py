@@ -19,7 +19,7 @@ from memkit.record import store
 from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check, decided
 from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Trust
-from memkit.record.scope import Principal, named_dimensions
+from memkit.record.scope import Principal, named_dimensions, visible_from
 from memkit.write import lease as leases
 from memkit.write import proposals
 from memkit.write.commit import Place
@@ -66,7 +66,7 @@ class Job:
     principal: Principal
     scopes: tuple[str, ...] | None
     planner: Planner
-    reader: Callable[[], Reader]
+    reader: Callable[[Sequence[str]], Reader]
     clock: Callable[[], datetime]
     fuse: Fuse = FUSE
 
@@ -104,8 +104,8 @@ def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
         memories = [memory for memory in store.current_memories(tx, tenant, scopes) if not memory.ended(now)]
         waiting = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
         past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in store.select(tx, _PAST, {"tenant": tenant})]
-    reader = job.reader()
-    verdicts = {proposal.id: _verdict(proposal, reader) for proposal in waiting if proposal.candidate.evidence}
+    readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
+    verdicts = {proposal.id: _verdict(proposal, readers[proposal.scope]) for proposal in waiting if proposal.candidate.evidence}
     return Seen(tuple(memories), tuple(waiting), {number: reason for number, reason in verdicts.items() if reason}, now), past
 
 

@@ -6,7 +6,7 @@ or a line that memkit shows. Whoever calls may also declare it. Where the retell
 
 Limits: a retelling that bears no sign passes, and so does one whose sign stands below its first lines; a sign can be forged or removed.
 What a program generates from its inputs (a lock file) is first-hand for what it holds, so in files that are not prose only the mark of a
-model counts. Left out: episodes, which carry their role (the assistant's are never evidence for a fact).
+model counts. Of an episode the role counts: what the assistant said is a retelling, whatever it says.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from memkit.errors import BadLocator, MemkitError
-from memkit.record.evidence import Found, Reader, find
+from memkit.record.evidence import Found, Reader, cited
 from memkit.record.fence import recalled_spans
 from memkit.record.locate import NotThere, Reading, locate
 from memkit.record.locator import Locator
+from memkit.record.model import Role
 from memkit.record.sources import Unreadable
 from memkit.record.text import compiled, fold
 from memkit.write.redact import clean
@@ -36,8 +37,10 @@ def retold(cite: str, reader: Reader) -> str:
     >>> retold("summary.md#quote=30 s", reader), retold("prod.cfg#key=timeout", reader)
     ('its name is that of a summary', '')
     """
-    locator, found = reader.locator(cite), find(cite, reader)
+    locator, found = cited(cite, reader)
     reading = reader.reading(locator.source)
+    if reader.role(locator.source) is Role.ASSISTANT:
+        return "the assistant said it"
     named, marked, anywhere = _named(locator.source), *reading.parsed(_marks)
     prose = f".{locator.source.rpartition('.')[2].lower()}" in read("firsthand.toml")["prose"] or "." not in locator.source
     if prose and (named or marked):
@@ -53,12 +56,12 @@ def original(cite: str, reader: Reader) -> str:
     >>> original("summary.md#quote=30 s", reader)
     'prod.cfg#key=timeout'
     """
-    locator, found = reader.locator(cite), find(cite, reader)
+    locator, found = cited(cite, reader)
     lines = reader.reading(locator.source).lines
     near = "\n".join([found.text, *(line for line in lines if found.text in line), *lines[:HEAD]])
     for _, known in zip(range(MOST_TRIED), _cited(near), strict=False):
         try:
-            if clean(known) and reader.locator(known).source != locator.source and not retold(known, reader):
+            if clean(known) and Locator.parse(known).source != locator.source and not retold(known, reader):
                 return known
         except MemkitError:
             continue

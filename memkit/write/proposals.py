@@ -27,22 +27,33 @@ from memkit.write.commit import Place, clean, commit_inside, judge
 from memkit.write.duplicates import same_statement
 
 _RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
-_WAITS = "it waits in the inbox until a person admits or rejects it"
+WAITS, SAID, FORGET = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET"
+_WHY = {
+    WAITS: "it waits in the inbox until a person admits or rejects it",
+    SAID: "a user said this in these words; it waits until a person admits it, and is STATED then",
+    FORGET: "a user asked to forget this; admitting it withdraws the value, and kit.forget erases every copy",
+}
 
 
-def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[str, ...], now: datetime) -> Proposal:
+def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[str, ...], now: datetime, reason: str = WAITS) -> Proposal:
     """Put a candidate into the inbox, once, or say why not. Raises Refused for text that may not be kept.
 
     What waits already is returned as it is, and what a person rejected is not asked again in other spelling.
     """
     candidate = clean(candidate)
     with db.write() as tx:
-        return propose_inside(tx, db, candidate, place, flags=flags, now=now)
+        return propose_inside(tx, db, candidate, place, flags=flags, now=now, reason=reason)
 
 
-def propose_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, *, flags: tuple[str, ...], now: datetime) -> Proposal:
-    """Do what `propose` does inside a transaction that already holds the write lock, with a clean candidate."""
-    decision, current = judge(tx, db, candidate, place, now)
+def propose_inside(
+    tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, *, flags: tuple[str, ...], now: datetime, reason: str = WAITS
+) -> Proposal:
+    """Do what `propose` does inside a transaction that already holds the write lock, with a clean candidate.
+
+    `reason` is why it waits. What a user said literally is judged as what it is once admitted: STATED; until then it is INFERRED.
+    """
+    judged = replace(candidate, trust=Trust.STATED) if reason == SAID else candidate
+    decision, current = judge(tx, db, judged, place, now)
     revision = current.revision if current else 0
     for earlier in _same(tx, place, candidate):
         if earlier.status is ProposalStatus.PENDING:
@@ -50,12 +61,19 @@ def propose_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: P
         if decision.op is not Op.NOOP:
             decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
     if decision.op is Op.NOOP:
-        store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
-        refused = candidate.withdrawn() if decision.reason == "TOMBSTONED" else candidate
-        return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, decision.reason, decision.why, now, flags)
-    store.log(tx, Op.PROPOSED, "AWAITS_A_PERSON", **_where(place), key=candidate.key, revision=revision, now=now)
-    number = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)
+        return not_kept(tx, candidate, place, decision, flags=flags, revision=revision, now=now)
+    store.log(tx, Op.PROPOSED, reason, **_where(place), key=candidate.key, revision=revision, now=now)
+    number = _insert(tx, candidate, place, flags=flags, expected=revision, reason=reason, now=now)
     return fetch(tx, place.principal, number)
+
+
+def not_kept(
+    tx: SqliteUtils, candidate: Candidate, place: Place, decision: Decision, *, flags: tuple[str, ...], revision: int = 0, now: datetime
+) -> Proposal:
+    """Log why a candidate does not enter the inbox, and return it as a proposal that was never kept, number 0."""
+    store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
+    shown = candidate.withdrawn() if decision.reason == "TOMBSTONED" else candidate
+    return Proposal(0, place.scope, ProposalStatus.REJECTED, shown, revision, Op.NOOP, decision.reason, decision.why, now, flags)
 
 
 def listed(tx: SqliteUtils, principal: Principal, scopes: list[str], status: ProposalStatus) -> list[Proposal]:
@@ -82,9 +100,14 @@ def fetch(tx: SqliteUtils, principal: Principal, wanted: Proposal | int) -> Prop
     raise NotFound(f"there is no proposal {shown(number)}; kit.inbox(scope=...) lists those that wait")
 
 
-def admit(tx: SqliteUtils, db: Database, proposal: Proposal, place: Place, now: datetime) -> Outcome:
-    """Write a waiting proposal as a person decided. Raises Conflict where the value it was proposed against has changed."""
-    outcome = commit_inside(tx, db, proposal.candidate, place, expected=proposal.expected, now=now)
+def admit(tx: SqliteUtils, db: Database, proposal: Proposal, place: Place, now: datetime, *, stated: bool = False) -> Outcome:
+    """Write a waiting proposal as a person decided. Raises Conflict where the value it was proposed against has changed.
+
+    `stated`: a user said it literally, so it is STATED now. A request to forget withdraws the value; what it rested on is not kept.
+    """
+    candidate = replace(proposal.candidate, trust=Trust.STATED) if stated else proposal.candidate
+    candidate = replace(candidate, evidence=()) if candidate.content is None else candidate
+    outcome = commit_inside(tx, db, candidate, place, expected=proposal.expected, now=now)
     status = ProposalStatus.REJECTED if outcome.op is Op.NOOP else ProposalStatus.ADMITTED
     settled = settle(tx, proposal, place, status, outcome.reason)
     return replace(outcome, proposal=settled)
@@ -100,6 +123,19 @@ def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalSt
         now = fetch(tx, place.principal, proposal).status
         raise Refused("NOT_PENDING", f"proposal {proposal.id} is {now}, not PENDING: it was decided before; look at kit.inbox(scope=...)")
     return fetch(tx, place.principal, proposal)
+
+
+def drop_extracted(tx: SqliteUtils, place: Place, session: str) -> None:
+    """Empty the proposals that wait and were extracted from a session in this scope, so that a replay can make them again."""
+    prefix = f"session:{session}/"
+    query = """
+        update proposal set status = 'EXPIRED', reason = 'REPLAYED', content = null
+        where tenant = :tenant and scope = :scope and status = 'PENDING' and source_type = 'session' and id in (
+            select proposal_id from evidence where tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix) returning id"""
+    dropped = tx.execute(query, {"tenant": place.principal.tenant, "scope": place.scope, "prefix": prefix}).fetchall()
+    tx.execute(
+        "delete from evidence where proposal_id in (select value from json_each(:ids))", {"ids": json.dumps([i for (i,) in dropped])}
+    )
 
 
 def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[int], *, query: str, now: datetime) -> None:
@@ -129,14 +165,22 @@ def support(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candida
 
 def _same(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]:
     """Return the proposals of the key that wait or were rejected and say the same, disguises undone."""
-    where = "scope = :scope and key = :key and status in ('PENDING', 'REJECTED') and content is not null"
+    where = "scope = :scope and key = :key and status in ('PENDING', 'REJECTED')"
     earlier = _proposals(tx, place.principal.tenant, where, scope=place.scope, key=candidate.key)
-    return [proposal for proposal in earlier if same_statement(proposal.content or "", candidate.content or "")]
+    if candidate.content is None:  # the same request, by what it rests on
+        return [one for one in earlier if one.content is None and _cites(one.candidate) & _cites(candidate)]
+    return [one for one in earlier if one.content is not None and same_statement(one.content, candidate.content)]
 
 
-def _insert(tx: SqliteUtils, candidate: Candidate, place: Place, *, flags: tuple[str, ...], expected: int, now: datetime) -> int:
+def _cites(candidate: Candidate) -> set[str]:
+    return {piece.cite for piece in candidate.evidence}
+
+
+def _insert(
+    tx: SqliteUtils, candidate: Candidate, place: Place, *, flags: tuple[str, ...], expected: int, reason: str, now: datetime
+) -> int:
     row = store.terms_of(candidate) | {"tenant": place.principal.tenant, "scope": place.scope, "flags": " ".join(flags)}
-    row |= {"expected": expected, "status": ProposalStatus.PENDING, "reason": "AWAITS_A_PERSON", "created_at": store.stamp(now)}
+    row |= {"expected": expected, "status": ProposalStatus.PENDING, "reason": reason, "created_at": store.stamp(now)}
     names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
     query = f"""
         insert into proposal (number, {names}) select coalesce(max(number), 0) + 1, {values}
@@ -170,7 +214,7 @@ def _proposal(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Proposal:
         expected=row["expected"],
         op=Op.PROPOSED,
         reason=row["reason"],
-        why=_WAITS if status is ProposalStatus.PENDING else f"it was decided: {status}",
+        why=_WHY.get(row["reason"], "") if status is ProposalStatus.PENDING else f"it was decided: {status}",
         created_at=datetime.fromisoformat(row["created_at"]),
         flags=tuple(row["flags"].split()),
         recalls=row["recalls"],

@@ -1,0 +1,85 @@
+"""The verbs of sessions: what happened, and what may be learned from it."""
+
+from __future__ import annotations
+
+from memkit.errors import Refused, shown
+from memkit.govern.access import require
+from memkit.record import sessions
+from memkit.record.model import Episode, Proposal
+from memkit.record.scope import Scope
+from memkit.verbs.base import Opened
+from memkit.write import episodes
+from memkit.write.arguments import check_expected
+from memkit.write.episodes import Session
+from memkit.write.extract import Extractor
+from memkit.write.rules import Rules
+
+SOFT_THRESHOLD = 4_000  # tokens
+
+
+class SessionVerbs(Opened):
+    """Record a session and read it back."""
+
+    def record(self, session: str, role: str, text: str, *, scope: Scope, visible: bool = True, trusted: bool | None = None) -> Episode:
+        """Append what somebody said or did to a session, with secrets masked; it is never rewritten, and no memory yet.
+
+        `visible`: the model saw it. `trusted`: where it comes from is vouched for; by default what the user and the system say, where a
+        person records it. Episodes of one session may be recorded in several scopes; their numbers have no gaps.
+        """
+        require(self.principal, "write")
+        return episodes.record(self.db, session, role, text, place=self._place(scope), visible=visible, trusted=trusted, now=self._now())
+
+    def episodes(self, session: str, *, scope: Scope, after: int = 0) -> list[Episode]:
+        """Return the episodes of a session that are visible here, after a number, in order.
+
+        Raises NotFound where there is none at all, for a session of another tenant or another user exactly as for none.
+        """
+        require(self.principal, "history")
+        episodes.check_session(session)
+        check_expected(after)
+        visible = self._visible(scope)
+        with self.db.read() as tx:
+            sessions.require_session(tx, self.principal.tenant, session, visible)
+            return sessions.listed(tx, self.principal.tenant, session, visible, after=after)
+
+    def extract(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> list[Proposal]:
+        """Propose what a session states that is new since the last time, and return what became of each candidate.
+
+        Reads what was recorded in exactly this scope and was visible to the model. What a user said literally waits as such
+        (`reason` SAID_BY_USER) and is STATED once a person admits it; the rest stays INFERRED. What was not kept has number 0 and its
+        reason. Returns nothing while somebody else extracts from the session; one more run then follows theirs. Raises NotFound for no such
+        session, Refused("BACKING_OFF") after a failure, and what the extractor raises; then nothing was written.
+        """
+        require(self.principal, "write", "history")
+        return episodes.extract(self._session(session, scope, extractor))
+
+    def flush(
+        self, session: str, tokens_left: int, *, scope: Scope, threshold: int = SOFT_THRESHOLD, extractor: Extractor | None = None
+    ) -> list[Proposal]:
+        """Extract before the context is compacted: when fewer than `threshold` tokens are left in it, once until more are left again."""
+        require(self.principal, "write", "history")
+        low = _tokens("tokens_left", tokens_left) < _tokens("threshold", threshold)
+        asked = self._session(session, scope, extractor)
+        if not episodes.cross(asked, low=low):
+            return []
+        try:
+            return episodes.extract(asked)
+        except BaseException:
+            episodes.cross(asked, low=False)
+            raise
+
+    def replay(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> list[Proposal]:
+        """Drop what waits and was extracted from a session, and extract it all once more, as an operator: what was forgotten stays away."""
+        require(self.principal, "write", "history", "admin")
+        return episodes.extract(self._session(session, scope, extractor), again=True)
+
+    def _session(self, name: str, scope: Scope, extractor: Extractor | None) -> Session:
+        episodes.check_session(name)
+        place = self._place(scope)
+        return Session(self.db, name, place, Rules() if extractor is None else extractor, lambda: self._reader([place.scope]), self._now)
+
+
+def _tokens(name: str, count: int) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise Refused("BAD_TOKENS", f"{name} is {shown(count)}; pass a number of tokens, 0 or more")
+    return count

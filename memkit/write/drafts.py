@@ -1,0 +1,132 @@
+"""Make proposals of what an extractor found: read and hash what it quotes, then propose it, or say why not.
+
+What a user said literally says so and is STATED once a person admits it; everything else stays INFERRED. What a memory that was stored by
+hand rests on already is not proposed again. A request to forget becomes one request to withdraw for each current value it means; nothing is
+ever forgotten by itself. Left out: what is stated where (`extract.py`), and the reading of sessions (`episodes.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlite_utils import Database as SqliteUtils
+
+from memkit.errors import BadLocator, NotFound, Refused
+from memkit.record import masking, store
+from memkit.record.database import Database
+from memkit.record.evidence import Reader, mentions
+from memkit.record.model import Candidate, Decision, Episode, Evidence, Kind, Memory, Op, Proposal, Role, Trust
+from memkit.record.quotes import folded
+from memkit.record.scope import visible_from
+from memkit.record.sessions import is_session
+from memkit.record.suggest import suggest
+from memkit.record.text import normalise
+from memkit.write.arguments import LONGEST_KEY, check_key, flags_of
+from memkit.write.citing import first_hand, observed
+from memkit.write.commit import Place, clean
+from memkit.write.extract import Extracted
+from memkit.write.proposals import FORGET, SAID, WAITS, not_kept, propose_inside
+from memkit.write.redact import redact
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A candidate with its evidence, and why it will wait; or the decision by which it is none. `texts` are the episodes it cites."""
+
+    candidate: Candidate
+    flags: tuple[str, ...] = ()
+    reason: str = WAITS
+    refused: Decision | None = None
+    subject: str = ""
+    texts: tuple[tuple[str, str], ...] = ()
+
+
+def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime) -> Draft:
+    """Read and hash what was quoted, and say why the candidate would wait. What cannot be kept comes back as refused, with the reason."""
+    candidate = Candidate(one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session")
+    try:
+        cited = [(episodes[number], quote) for number, quote in ((one.episode, one.quote), *one.also)]
+        candidate = replace(candidate, evidence=observed([_cite(episode, quote, reader) for episode, quote in cited], reader, now))
+        first_hand(candidate.evidence, reader, one.kind)
+        check_key(one.key)
+        candidate = candidate if one.content is None else clean(candidate)
+    except Refused as error:
+        return _refused(candidate, error.reason, str(error))
+    except (BadLocator, NotFound, KeyError):
+        return _refused(candidate, "QUOTE_NOT_THERE", "the quoted words do not stand in the episode that was named")
+    flags = tuple(dict.fromkeys([*one.flags, *flags_of(one.content)]))
+    texts = tuple((episode.source, episode.text or "") for episode, _ in cited)
+    if one.content is not None:
+        return Draft(candidate, flags, SAID if said_by_user(candidate, reader) else WAITS, texts=texts)
+    if not all(_speaks_for_the_user(episode) for episode, _ in cited):
+        return _refused(candidate, "NOT_A_PERSON", "only a user may ask to forget, and this is not a user's word")
+    return Draft(candidate, flags, FORGET, subject=one.subject, texts=texts)
+
+
+def settle(tx: SqliteUtils, db: Database, one: Draft, place: Place, now: datetime) -> list[Proposal]:
+    """Propose a draft, inside a transaction that holds the write lock, and return what became of it."""
+    if one.reason == FORGET:
+        meant = [replace(one.candidate, key=memory.key, kind=memory.kind) for memory in _meant(tx, one, place)]
+        return [propose_inside(tx, db, each, place, flags=one.flags, now=now, reason=FORGET) for each in meant or [one.candidate]]
+    refused = one.refused
+    if refused is None and (memory := _stored_by_hand(tx, one, place)):
+        refused = Decision(Op.NOOP, "STORED_BY_HAND", f"{memory.key!r} was stored by hand and rests on the same words")
+    if refused is not None:
+        return [not_kept(tx, one.candidate, place, refused, flags=one.flags, now=now)]
+    return [propose_inside(tx, db, one.candidate, place, flags=one.flags, now=now, reason=one.reason)]
+
+
+def said_by_user(candidate: Candidate, reader: Reader) -> bool:
+    """Return whether the content stands literally, as whole words, in what a user said, by an episode that is cited and trusted."""
+    if candidate.kind is Kind.INFERENCE or candidate.content is None or reader.sessions is None:
+        return False
+    cited = [reader.sessions.episode(piece.source) for piece in candidate.evidence if is_session(piece.source)]
+    return any(_speaks_for_the_user(episode) and mentions(episode.text or "", candidate.content) for episode in cited)
+
+
+def _refused(candidate: Candidate, reason: str, why: str) -> Draft:
+    key = redact(str(candidate.key)).text[:LONGEST_KEY]
+    return Draft(replace(candidate, key=key, content=None, evidence=()), refused=Decision(Op.NOOP, reason, why))
+
+
+def _speaks_for_the_user(episode: Episode) -> bool:
+    return episode.role is Role.USER and episode.trusted
+
+
+def _cite(episode: Episode, quote: str, reader: Reader) -> str:
+    """Return the narrowest citation of quoted words: where they stand twice, with some of what stands around them."""
+    if reader.sessions is None:
+        raise NotFound("no sessions can be read here; open the store with memkit.open")
+    return suggest(episode.source, quote, sources=reader.sessions)[0]
+
+
+def _stored_by_hand(tx: SqliteUtils, one: Draft, place: Place) -> Memory | None:
+    """Return a memory visible here that no extraction made and that rests on the same words of the same episode."""
+    texts = dict(one.texts)
+    for piece in one.candidate.evidence:
+        for memory in store.resting_on(tx, place.principal.tenant, piece.source, visible_from(place.scope)):
+            same = [other for other in memory.evidence if other.source == piece.source]
+            if memory.source != "session" and any(_overlap(texts.get(piece.source, ""), piece, other) for other in same):
+                return memory
+    return None
+
+
+def _overlap(text: str, one: Evidence, other: Evidence) -> bool:
+    whole, first, second = folded(text), folded(one.quote), folded(other.quote)
+    at, there = whole.find(first), whole.find(second)
+    return at >= 0 and there >= 0 and at < there + len(second) and there < at + len(first)
+
+
+def _meant(tx: SqliteUtils, one: Draft, place: Place) -> list[Memory]:
+    """Return the current values of this scope that a request to forget means: by their key, or because they state its words."""
+    names = {_name(one.candidate.key), _name(one.subject)} - {""}
+    current = store.current_memories(tx, place.principal.tenant, [place.scope])
+    return [
+        held for held in current if _name(held.key) in names or (one.subject.strip() and masking.states(held.content or "", one.subject))
+    ]
+
+
+def _name(key: str) -> str:
+    return normalise(key.replace("-", " ").replace("_", " "))

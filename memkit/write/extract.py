@@ -1,0 +1,73 @@
+"""From a conversation to candidates: what an extractor takes, and what it gives.
+
+`Extractor` is the seam. Two extractors are real: `rules.py` needs no model, `extract_model.py` asks one. Both are pure: episodes in, an
+`Extraction` out, and nothing is written. Left out: the session log and its cursor, admission, and redaction, which came before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memkit.record.model import Episode, Kind, Role
+
+MOST_TOKENS = 160  # of one candidate's content: a single fact, not an essay
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """One candidate. `content` None asks to withdraw the key. `quote` stands literally in the episode; `literal`: so does the content.
+
+    `also` cites further first-hand words as (episode number, quote). `stated`: the person said it. An experience has its `task` and, where
+    something showed that the fix works, its `verification`. `flags` are the techniques that the screen found.
+    """
+
+    key: str
+    content: str | None
+    kind: Kind
+    confidence: float
+    episode: int
+    quote: str
+    subject: str
+    stated: bool = True
+    task: str | None = None
+    verification: str | None = None
+    also: tuple[tuple[int, str], ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def literal(self) -> bool:
+        return self.content is not None and self.content in self.quote
+
+
+@dataclass(frozen=True, slots=True)
+class NotKept:
+    """Something that looked like a candidate and was refused: where it stands, a named reason, and one sentence. It holds no content."""
+
+    episode: int
+    start: int
+    end: int
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an extractor found. Both may be empty, and that is a success."""
+
+    candidates: tuple[Extracted, ...] = ()
+    refused: tuple[NotKept, ...] = ()
+
+
+class Extractor(Protocol):
+    """Anything that turns the episodes of one session into candidates."""
+
+    def extract(self, episodes: Sequence[Episode]) -> Extraction:
+        """Return what these episodes state, in their order."""
+        ...
+
+
+def readable(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return the episodes an extractor may read: what the model saw, and not the system's own text or what was forgotten."""
+    return [episode for episode in episodes if episode.visible and episode.text and episode.role is not Role.SYSTEM]

@@ -1,0 +1,260 @@
+"""The extractor that needs no model: keep what was stated, in English and Chinese, and say why the rest was not.
+
+A session is read once, in order. What a person states becomes a candidate; what the assistant says never does, but a correction may refer
+to it ("no, it's 8081"); what tools and pages say is of low trust. Left out: anything that needs understanding; `memkit eval extraction`
+says how much that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from memkit.record.fence import recalled_spans
+from memkit.record.model import Episode, Kind, Role
+from memkit.record.text import compiled, count_tokens, normalise
+from memkit.record.tokens import whole_places
+from memkit.write.dates import absolute
+from memkit.write.extract import MOST_TOKENS, Extracted, Extraction, NotKept, readable
+from memkit.write.lessons import LONGEST_TOLD, Lesson, Said, lessons
+from memkit.write.screen import screen
+from memkit.write.split import Piece, pieces, sentences
+from memkit.write.statements import Statement, opened, statement
+from memkit.write.subjects import is_chinese, is_vague, topic_key
+from memkit.write.table import read
+from memkit.write.unwanted import REASONS, Reason, unwanted
+
+LOW_TRUST = 0.4  # confidence in what a tool or a web page says
+FLAGGED = 0.1  # confidence in what reads like an instruction to the assistant
+_PRONOUN = r"(?i)(?:it|they)\b|它们?"
+_MASK = r"\[redacted:|\[forgotten\]"
+
+
+class Rules:
+    """The extractor that follows rules, in English and Chinese. The same episodes give the same extraction."""
+
+    def extract(self, episodes: Sequence[Episode]) -> Extraction:
+        """Return what a session states and what was refused.
+
+        >>> from datetime import UTC, datetime
+        >>> said = Episode("s", 1, Role.USER, "We use pnpm here.", True, True, datetime(2026, 11, 30, tzinfo=UTC), "{}")
+        >>> [(found.key, found.content) for found in Rules().extract([said]).candidates]
+        [('package-manager', 'We use pnpm here')]
+        """
+        reading = _Reading({episode.number: episode for episode in episodes})
+        said = {episode.number: list(_sentences(episode)) for episode in readable(episodes)}
+        every = [one for sentences_ in said.values() for one in sentences_]
+        for lesson in lessons(one for one in every if reading.may_tell(one)):
+            reading.learn(lesson, every)
+        for number, heard in said.items():
+            reading.begin(number)
+            for one in heard:
+                if one not in reading.told:
+                    reading.read(one)
+        return reading.result()
+
+
+@dataclass
+class _Known:
+    """What the session has said of a key so far; `at` is the candidate's place, None where the assistant or a tool said it."""
+
+    key: str
+    subject: str
+    content: str
+    at: int | None
+
+
+@dataclass
+class _Reading:
+    """The state of reading one session: what was found, what was refused, and what is known by now."""
+
+    episodes: dict[int, Episode]
+    found: dict[int, Extracted] = field(default_factory=dict)
+    refused: list[NotKept] = field(default_factory=list)
+    known: list[_Known] = field(default_factory=list)
+    told: set[Said] = field(default_factory=set)
+    turned: bool = False
+    subject: str = ""
+
+    def result(self) -> Extraction:
+        order = sorted(self.found.values(), key=lambda one: one.episode)
+        return Extraction(tuple(order), tuple(sorted(self.refused, key=lambda one: (one.episode, one.start))))
+
+    def begin(self, number: int) -> None:
+        """Begin with an episode: recalled memory in it is refused, and a pronoun refers to nothing yet."""
+        self.turned, self.subject = False, ""
+        for start, end in recalled_spans(self.episodes[number].text or ""):
+            self.refuse(Said(number, self.episodes[number].role, start, end, ""), REASONS["RECALLED"])
+
+    def may_tell(self, said: Said) -> bool:
+        """Return whether a sentence may be part of a lesson: not one that supposes, nor one from a page that gives orders."""
+        reason = unwanted(said.text)
+        return not (reason and reason.name in ("HYPOTHETICAL", "QUESTION")) and not (said.role is Role.TOOL and screen(said.text))
+
+    def refuse(self, said: Said, reason: Reason) -> None:
+        self.refused.append(NotKept(said.episode, said.start, said.end, reason.name, reason.why))
+
+    def learn(self, lesson: Lesson, said: Sequence[Said]) -> None:
+        """Keep a lesson as an experience that rests on what people and tools said."""
+        first_hand = [one for one in lesson.sentences if one.first_hand]
+        rests = lesson.fixed if lesson.fixed.first_hand else first_hand[0]
+        at = self.episodes[rests.episode].at
+        content = absolute(opened(lesson.content)[0], at)
+        if count_tokens(content) > MOST_TOKENS:
+            content = absolute(lesson.fixed.text, at)
+        if count_tokens(content) > MOST_TOKENS or compiled(_MASK).search(content):
+            return
+        also = tuple((one.episode, one.text) for one in first_hand if one != rests)
+        asked = [one.text for one in said if one.role is Role.USER and one.episode < lesson.failed.episode]
+        self.told.update(lesson.sentences)
+        self._add(Extracted(
+            lesson.key, content, Kind.EXPERIENCE, 0.8 if lesson.works else 0.5, rests.episode, rests.text, lesson.key.replace("-", " "),
+            lesson.fixed.role is Role.USER, (asked[-1] if asked else lesson.failed.text)[:LONGEST_TOLD],
+            lesson.works.text if lesson.works else None, also,
+        ))  # fmt: skip
+
+    def read(self, said: Said) -> None:
+        """Read one sentence: its statements become candidates, or are refused for one reason."""
+        episode = self.episodes[said.episode]
+        stated = self._statements(episode, said)
+        reason = _refusal(episode, said, stated)
+        if not stated:
+            self.turned = opened(said.text) == ("", True)
+            if reason:
+                self.refuse(said, reason)
+            return
+        for piece, one in stated:
+            quote = replace(said, start=piece.start, end=piece.end, text=(episode.text or "")[piece.start : piece.end].rstrip(_ENDS))
+            if reason:
+                self.refuse(quote, reason)
+                self.known.append(_Known(one.key, one.subject, one.said, None))
+            else:
+                self._state(episode, quote, one)
+            self.subject = self.subject if is_vague(one.subject) else one.subject
+        self.turned = False
+
+    def _statements(self, episode: Episode, said: Said) -> list[tuple[Piece, Statement]]:
+        """Return the statements of a sentence; two about one key are one, and a list of things of different topics is several."""
+        whole = statement(absolute(said.text, episode.at))
+        if whole and whole.via == "correction":
+            return [(Piece(said.start, said.end), replace(whole, turned=whole.turned or self.turned))]
+        found = list[tuple[Piece, Statement]]()
+        for piece in pieces(episode.text or "", said.start, said.end):
+            clause = absolute((episode.text or "")[piece.start : piece.end], episode.at)
+            subject = piece.subject or (self.subject if compiled(_PRONOUN).match(opened(clause)[0]) else "")
+            one = statement(f"no, {clause}" if self.turned and not subject else clause, subject)
+            if not one:
+                continue
+            one = replace(one, asked=one.asked or bool(found and found[0][1].asked))
+            if found and found[-1][1].key == one.key and not piece.subject:
+                first, before = found.pop()
+                joined = opened(absolute((episode.text or "")[first.start : piece.end], episode.at))[0]
+                found.append((Piece(first.start, piece.end), replace(before, said=joined)))
+            else:
+                found.append((piece, one))
+        return [(piece, item) for piece, one in found for item in _items(one)]
+
+    def _state(self, episode: Episode, quote: Said, one: Statement) -> None:
+        """Make a candidate of what a person or a tool said."""
+        key, subject, said = self._settled(one)
+        said_by_person = episode.role is Role.USER and episode.trusted
+        flags = tuple(dict.fromkeys(flag.technique for flag in screen(quote.text)))
+        refusal = self._known_or_long(key, said)
+        content: str | None = said
+        if one.via == "forget":
+            content, refusal = None, None if said_by_person else REASONS["NOT_A_PERSON"]
+        if refusal:
+            self.refuse(quote, refusal)
+            return
+        confidence = one.confidence if said_by_person else FLAGGED if flags else LOW_TRUST
+        kind = one.kind if said_by_person else Kind.INFERENCE if flags else Kind.FACT
+        if content:
+            self._supersede(key, one, kind)
+        self._add(Extracted(key, content, kind, confidence, episode.number, quote.text, subject, said_by_person, flags=flags))
+
+    def _known_or_long(self, key: str, content: str) -> Reason | None:
+        if count_tokens(content) > MOST_TOKENS:
+            return REASONS["TOO_LONG"]
+        same = [known for known in self.known if known.key == key and known.at is not None]
+        return REASONS["RESTATED"] if any(normalise(known.content) == normalise(content) for known in same) else None
+
+    def _settled(self, one: Statement) -> tuple[str, str, str]:
+        """Return key, subject and content; what corrects something takes the key of what it corrects."""
+        earlier = self._corrected(one)
+        subject = one.key.replace("-", " ") if is_vague(one.subject) else one.subject
+        if not earlier:
+            return one.key, subject, one.said
+        if one.predicate or one.via == "forget":
+            return earlier.key, subject, one.said
+        about = earlier.subject or earlier.key.replace("-", " ")
+        return earlier.key, about, f"{about}{'是' if is_chinese(about) else ' is '}{one.value}"
+
+    def _corrected(self, one: Statement) -> _Known | None:
+        """Find what a correction corrects: the same key, what states the old value, or for a bare "it" the last value of the same form."""
+        same = [known for known in self.known if known.key == one.key]  # what it is called decides first
+        if same or not (one.turned or one.old or one.via in ("forget", "correction")):
+            return same[-1] if same else None
+        if one.old:
+            holding = [known for known in self.known if any(whole_places(known.content, one.old))]
+            if holding:
+                return holding[-1]
+        if one.via == "forget":
+            holding = [known for known in self.known if any(whole_places(known.content, one.value))]
+            if holding:
+                return holding[-1]
+        if one.predicate or one.via == "forget":
+            ending = [known for known in self.known if one.key and known.key.endswith(one.key)]
+            return ending[-1] if len({known.key for known in ending}) == 1 else None
+        wanted = bool(compiled(r"\d").search(one.value))
+        alike = [known for known in self.known if bool(compiled(r"\d").search(known.content)) == wanted]
+        return alike[-1] if alike and one.via == "correction" else None
+
+    def _supersede(self, key: str, one: Statement, kind: Kind) -> None:
+        """Turn away what this session said before and now replaces."""
+        for known in [known for known in self.known if known.key == key and known.at is not None]:
+            before = self.found[known.at or 0]
+            if before.kind is kind and (one.turned or one.via == "correction" or kind is Kind.FACT):
+                del self.found[known.at or 0]
+                text = self.episodes[before.episode].text or ""
+                start = max(text.find(before.quote), 0)
+                self.refuse(Said(before.episode, Role.USER, start, start + len(before.quote), ""), REASONS["SUPERSEDED"])
+                self.known.remove(known)
+
+    def _add(self, one: Extracted) -> None:
+        number = len(self.found) + len(self.refused) + 1
+        while number in self.found:
+            number += 1
+        self.found[number] = one
+        self.known.append(_Known(one.key, one.subject, one.content or "", number if one.content else None))
+
+
+_ENDS = " \t\n.,;!。，；！、"
+
+
+def _sentences(episode: Episode) -> Iterator[Said]:
+    text = episode.text or ""
+    for start, end in sentences(text):
+        yield Said(episode.number, episode.role, start, end, text[start:end])
+
+
+def _refusal(episode: Episode, said: Said, stated: Sequence[tuple[Piece, Statement]]) -> Reason | None:
+    """Return why a sentence is refused, or None: for what states something, and for what is on the negative list whatever it states."""
+    if not stated:
+        return unwanted(said.text) if episode.role is not Role.TOOL else None
+    if compiled(_MASK).search(said.text):
+        return REASONS["MASKED"]
+    if episode.role is Role.TOOL and not compiled(read("statements.toml")["form"]["prose"]).match(said.text):
+        return REASONS["OUTPUT"]
+    asked = all(one.asked or one.via == "forget" for _, one in stated)
+    listed = None if asked else unwanted(said.text)
+    return listed or (REASONS["ASSISTANT_CLAIM"] if episode.role is Role.ASSISTANT else None)
+
+
+def _items(one: Statement) -> list[Statement]:
+    """Split "Redis, Kafka and PostgreSQL" into single facts where each is of a topic of its own."""
+    parts = [part.strip() for part in compiled(r",? and |, |、|和|以及").split(one.value) if part.strip()]
+    topics = [topic_key(part) for part in parts]
+    if one.via != "fact" or len(parts) < 2 or not all(topics) or len(set(topics)) < len(parts):
+        return [one]
+    head = one.said[: one.said.rfind(one.value)] if one.value in one.said else f"{one.subject} {one.predicate} "
+    return [replace(one, said=f"{head}{part}", value=part) for part in parts]

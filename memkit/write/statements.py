@@ -16,6 +16,7 @@ from memkit.write.subjects import is_chinese, key_of, topic, topic_key
 from memkit.write.table import read
 
 _TRAILING = " \t.,;:!。，；：！、~～"
+_DATE = r"^(?:(?:on|since|in|as of) )?(?:the week of )?\d{4}-\d\d(?:-\d\d)?(?: 年| 那周)?[，, ]*(?=[^\d\s])"
 _CONFIDENCE = {"forget": 0.95, "remember": 0.95, "preference": 0.9, "correction": 0.9, "fact": 0.8}
 
 
@@ -50,9 +51,12 @@ class Statement:
         owned = compiled(read("statements.toml")["form"]["owned"]).match(self.predicate)
         if self.via == "forget":
             return key_of(self.value, "") or key_of("", self.value)
-        if owned:
-            thing = self.value if owned["by"] is None else self.subject
+        if owned or (self.predicate == "由" and compiled(r".{1,20}(?:负责|维护|管理?)$").match(self.value)):
+            thing = self.value if owned and owned["by"] is None else self.subject
             return key_of(f"{thing}{'负责人' if chinese else ' owner'}", "")
+        for english, aspect in (("start", "开始"), ("end", "结束")):
+            if compiled(read("statements.toml")["form"][english]).search(self.predicate):
+                return key_of(f"{self.subject}{aspect if chinese else f' {english}'}", "")
         return key_of(self.subject, f"{self.predicate}{self.value}" if chinese else f"{self.predicate} {self.value}")
 
 
@@ -98,7 +102,7 @@ def _asked(via: str, said: str) -> str:
     for language in ("chinese", "english"):
         match = compiled(read("extract.toml")[via][language]).match(said)
         asked = next((group.strip(_TRAILING) for group in match.groupdict().values() if group), "") if match else ""
-        if " " in asked or is_chinese(asked):
+        if (" " in asked or is_chinese(asked)) and not compiled(read("statements.toml")["form"]["idle"]).match(asked):
             return asked
     return ""
 
@@ -115,10 +119,12 @@ def _with_subject(said: str, subject: str) -> str:
 def _stated(said: str) -> Statement | None:
     """Try the shapes in order: what replaces something, what is wished, what is so."""
     language = "chinese" if is_chinese(said) else "english"
+    undated = compiled(_DATE).sub("", said)
     for via in ("correction", "preference", "fact"):
         for row in read("extract.toml")[via][language]:
-            match = compiled(f"(?i)^(?:{row['find']})$").match(said)
-            if match and _meets(row.get("needs", ""), match):
+            match = compiled(f"(?i)^(?:{row['find']})$").match(undated)
+            dated = row.get("needs") != "dated" or undated != said
+            if match and dated and _meets(row.get("needs", ""), match):
                 groups = {name: (match.groupdict().get(name) or "").strip(_TRAILING) for name in ("s", "p", "v", "old")}
                 found = Statement(via, said, groups["s"], groups["p"], groups["v"], groups["old"])
                 if not _empty(found):
@@ -177,6 +183,8 @@ def _named(match: re.Match[str]) -> bool:
     form = read("statements.toml")["form"]
     if compiled(form["nobody"]).match(subject):
         return False
+    if compiled(form["ours"]).match(f"{subject} {match['p']}") and not compiled(form["pointing"]).search(value):
+        return True
     proper = _shape(match) or _topic(match) or bool(compiled(r"^(?:the |our )?[A-Z]").match(value))
     return proper or not compiled(form["anybody"]).match(subject)
 
@@ -187,14 +195,18 @@ def _valued(match: re.Match[str]) -> bool:
     form = read("statements.toml")["form"]
     if compiled(form["nobody"]).match(subject) or compiled(form["judged"]).match(value):
         return False
+    if compiled(r"(?i)(?:our|the|my) ").match(subject) and compiled(form["proper"]).match(value):
+        return True
     if topic_key(subject, names_only=True) or compiled(form["attribute"]).search(subject):
         return len(value) <= 80
     if _shape(match) or topic(value):
         return not compiled(form["anybody"]).match(subject) and len(subject.split()) <= 5
+    if compiled(form["norm"]).search(match["p"]) and not compiled(r"(?i)\w+ed$").match(value):
+        return True  # what must or should be so
     return bool(compiled(form["identity"]).match(f"{subject} = {value}"))
 
 
 _TESTS = {
     "standing": _has("standing"), "topic": _topic, "shape": _shape, "habit": _habit, "order": _order, "named": _named, "valued": _valued,
-    "imperative": _form("imperative"), "names": lambda match: bool(topic_key(match["s"], names_only=True)),
+    "proper": lambda match: bool(compiled(r"[A-Z]").match(match["v"])), "dated": lambda _: True, "imperative": _form("imperative"), "names": lambda match: bool(topic_key(match["s"], names_only=True)),
 }  # fmt: skip

@@ -48,7 +48,7 @@ def refused(*turns: tuple[str, str]) -> list[tuple[int, str]]:
         ("我喜欢简短的回答。", "preference", "回答风格", "我喜欢简短的回答"),
         ("以后提交信息都用英文写。", "preference", "提交信息", "以后提交信息都用英文写"),
         ("不要直接往 main 推代码。", "preference", "main推", "不要直接往 main 推代码"),
-        ("We use pnpm, by the way.", "fact", "package-manager", "We use pnpm, by the way"),
+        ("We use pnpm, by the way.", "fact", "package-manager", "We use pnpm"),
         ("The payment service listens on port 8081.", "fact", "payment-service-port", "The payment service listens on port 8081"),
         ("Helios is our billing service.", "fact", "helios", "Helios is our billing service"),
         ("The config lives in config/app.toml.", "fact", "config", "The config lives in config/app.toml"),

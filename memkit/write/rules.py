@@ -123,6 +123,8 @@ class _Reading:
             return
         for piece, one in stated:
             reason = _refusal(episode, said, one, (episode.text or "")[piece.start : piece.end])
+            if one.may_be_an_order and not self._corrected(one):
+                reason = reason or unwanted(_ORDER)
             quote = replace(said, start=piece.start, end=piece.end, text=(episode.text or "")[piece.start : piece.end].rstrip(_ENDS))
             if reason:
                 self.refuse(quote, reason)
@@ -168,7 +170,10 @@ class _Reading:
             if not one:
                 continue
             one = replace(one, asked=one.asked or bool(found and found[0][1].asked))
-            if found and found[-1][1].key == one.key and not piece.subject:
+            same = bool(found) and found[-1][1].key == one.key
+            if same and one.via == "fact" and one.predicate and found[-1][1].predicate not in ("", one.predicate):
+                found.append((piece, replace(one, aspect=one.predicate.split(" ")[-1 if one.predicate.startswith(("is ", "are ")) else 0])))
+            elif same:
                 first, before = found.pop()
                 joined = opened(absolute((episode.text or "")[first.start : piece.end], episode.at))[0]
                 found.append((Piece(first.start, piece.end), replace(before, said=joined)))
@@ -235,7 +240,7 @@ class _Reading:
         """Turn away what this session said before and now replaces."""
         for known in [known for known in self.known if known.key == key and known.at is not None]:
             before = self.found[known.at or 0]
-            if before.kind is kind and (one.turned or one.via == "correction" or kind is Kind.FACT):
+            if before.kind is kind and (one.turned or one.via == "correction" or _same_form(before.content or "", one)):
                 del self.found[known.at or 0]
                 text = self.episodes[before.episode].text or ""
                 start = max(text.find(before.quote), 0)
@@ -248,6 +253,14 @@ class _Reading:
             number += 1
         self.found[number] = one
         self.known.append(_Known(one.key, one.subject, one.content or "", number if one.content else None))
+
+
+_ORDER = "把它改掉"  # what an order to change something reads like
+
+
+def _same_form(before: str, one: Statement) -> bool:
+    """Return whether a later fact says the same of its subject with another value: the same words up to it."""
+    return bool(one.value) and one.value in one.said and before.startswith(one.said[: one.said.rfind(one.value)].strip())
 
 
 _ENDS = " \t\n.,;!。，；！、"
@@ -263,7 +276,8 @@ def _refusal(episode: Episode, said: Said, one: Statement, clause: str) -> Reaso
     """Return why a statement is refused, or None. A question or a supposition is the whole sentence; what points to one place, a clause."""
     if compiled(_MASK).search(said.text):
         return REASONS["MASKED"]
-    if episode.role is Role.TOOL and not compiled(read("statements.toml")["form"]["prose"]).match(said.text):
+    output = not (one.predicate or one.via == "forget") or not compiled(read("statements.toml")["form"]["prose"]).match(said.text)
+    if episode.role is Role.TOOL and output:
         return REASONS["OUTPUT"]
     whole = unwanted(said.text)
     listed = whole if whole and whole.name in ("QUESTION", "HYPOTHETICAL") else unwanted(clause)

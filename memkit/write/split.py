@@ -56,7 +56,7 @@ def pieces(text: str, start: int, end: int, known: str = "") -> list[Piece]:
     found, begin, subject = list[Piece](), 0, ""
     for match in compiled(_CHINESE_JOINT if chinese else _JOINT).finditer(sentence):
         left, right = sentence[begin : match.start()], sentence[match.end() :]
-        if _states(left, chinese) and _begins(right, chinese):
+        if _begins(right, chinese) and _states(left, right, chinese):
             found.append(Piece(start + begin, start + match.start(), subject))
             subject = _carried(left, right, subject or known, chinese)
             begin = match.end()
@@ -84,11 +84,12 @@ def _verbs(chinese: bool) -> str:
     return f"(?:{read('split.toml')['words']['chinese' if chinese else 'english'][0]})"
 
 
-def _states(left: str, chinese: bool) -> bool:
+def _states(left: str, right: str, chinese: bool) -> bool:
     """Return whether the left side is a statement of its own, and not a condition or a cause of what follows."""
     if compiled(read("split.toml")["rest"]["chinese_left" if chinese else "english_left"]).search(left):
         return False
-    return chinese or bool(compiled(f"(?i){_verbs(chinese)}").search(left))
+    own = compiled(r"(?i)(?:we|i|our|my|it|you|please|pls|never|always)\b").match(right)
+    return bool(chinese or own or compiled(f"(?i){_verbs(chinese)}").search(left))
 
 
 def _begins(right: str, chinese: bool) -> bool:

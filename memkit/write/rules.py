@@ -28,7 +28,7 @@ LOW_TRUST = 0.4  # confidence in what a tool or a web page says
 FLAGGED = 0.1  # confidence in what reads like an instruction to the assistant
 _PRONOUN = r"(?i)(?:it|they)\b|它们?"
 _NAMED = r"(?i)\b((?:the|our) (?:[\w`/-]+ ){0,2}[\w`/-]+)(?=[.,;!]|$| (?:today|on|in|at|for|to|and|with|from|is|now|this|that)\b)"
-_MASK = r"\[redacted:|\[forgotten\]"
+MASK = r"\[redacted:|\[forgotten\]"
 
 
 class Rules:
@@ -103,7 +103,7 @@ class _Reading:
         content = absolute(opened(lesson.content)[0], at)
         if count_tokens(content) > MOST_TOKENS:
             content = absolute(lesson.fixed.text, at)
-        if count_tokens(content) > MOST_TOKENS or compiled(_MASK).search(content):
+        if count_tokens(content) > MOST_TOKENS or compiled(MASK).search(content):
             return
         also = tuple((one.episode, one.text) for one in first_hand if one != rests)
         asked = [one.text for one in said if one.role is Role.USER and one.episode < lesson.failed.episode]
@@ -168,6 +168,7 @@ class _Reading:
             subject = piece.subject or (self.subject if compiled(_PRONOUN).match(opened(clause)[0]) else "")
             one = statement(f"no, {clause}" if self.turned and not subject else clause, subject)
             if not one:
+                self.turned = self.turned or opened(clause) == ("", True)
                 continue
             one = replace(one, asked=one.asked or bool(found and found[0][1].asked))
             same = bool(found) and found[-1][1].key == one.key
@@ -274,7 +275,7 @@ def _sentences(episode: Episode) -> Iterator[Said]:
 
 def _refusal(episode: Episode, said: Said, one: Statement, clause: str) -> Reason | None:
     """Return why a statement is refused, or None. A question or a supposition is the whole sentence; what points to one place, a clause."""
-    if compiled(_MASK).search(said.text):
+    if compiled(MASK).search(said.text):
         return REASONS["MASKED"]
     output = not (one.predicate or one.via == "forget") or not compiled(read("statements.toml")["form"]["prose"]).match(said.text)
     if episode.role is Role.TOOL and output:

@@ -182,8 +182,10 @@ def _candidate(item: Mapping[str, str], episode: Episode, content: str | None) -
     literal = content is None or content in quote
     confidence = (LITERAL if literal else REWORDED) if person else FLAGGED if flags else LOW_TRUST
     kind = Kind.FACT if item["kind"] == FORGET else Kind(item["kind"])
-    task, proof = item.get("task") or None, item.get("verification") or None
-    return Extracted(item["key"], content, kind, confidence, episode.number, quote, item["key"], person and literal, task, proof, flags=flags)
+    task, proof = (item.get(name) or None if kind is Kind.EXPERIENCE else None for name in ("task", "verification"))
+    return Extracted(
+        item["key"], content, kind, confidence, episode.number, quote, item["key"], person and literal, task, proof, flags=flags
+    )
 
 
 def _by_a_person(episode: Episode) -> bool:

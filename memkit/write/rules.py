@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from memkit.record.fence import recalled_spans
 from memkit.record.model import Episode, Kind, Role
@@ -24,6 +25,7 @@ from memkit.write.subjects import is_chinese, is_vague, topic, topic_key
 from memkit.write.table import read
 from memkit.write.unwanted import REASONS, Reason, unwanted
 
+MOST_SENTENCES = 2_000  # of one episode; what is longer is output
 LOW_TRUST = 0.4  # confidence in what a tool or a web page says
 FLAGGED = 0.1  # confidence in what reads like an instruction to the assistant
 _PRONOUN = r"(?i)(?:it|they)\b|它们?"
@@ -269,7 +271,7 @@ _ENDS = " \t\n.,;!。，；！、"
 
 def _sentences(episode: Episode) -> Iterator[Said]:
     text = episode.text or ""
-    for start, end in sentences(text):
+    for start, end in islice(sentences(text), MOST_SENTENCES):
         yield Said(episode.number, episode.role, start, end, text[start:end])
 
 

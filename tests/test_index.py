@@ -209,7 +209,6 @@ def test_forgetting_the_last_copy_leaves_nothing_once_the_cache_is_emptied() -> 
     assert set(strings_in(partition)) == set()
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=6), texts)
 @settings(deadline=None)
 def test_one_partition_or_many_is_the_same(documents, query) -> None:

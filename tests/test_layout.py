@@ -24,10 +24,11 @@ CORE = ("record", "write", "read", "govern", "verbs", "kit")
 # Imports that are not at the top of their module, and why. Nothing else may hide one.
 HIDDEN = {
     "memkit": "each exported name is loaded from its module when it is first used, so that import stays light",
-    "memkit.cli": "tour and bench load when they are asked for, so that doctor works on a broken installation",
+    "memkit.cli": "tour, bench and evaluations load when they are asked for, so that doctor works on a broken installation",
     "memkit.lab.doctor": "to import a dependency is how it is checked",
     "memkit.lab.peers": "a peer that is not installed gives a row that says so",
     "memkit.read.analyze": "the stemmer is loaded at the first word, so that import stays light",
+    "memkit.write.extract_model": "the llm library is optional; a clear error says so",
     "memkit.lab.serve": "JupyterLab is optional; a clear error says so",
 }
 

@@ -32,6 +32,7 @@ RETELLINGS = {
     "j.md": "The page was auto-generated.\n" + SAYS,
     "k.log": "user: how long?\n<memkit-memory n=7>\nThe server waits 30 s.\n</memkit-memory n=7>\n",
     "l.log": ">>> hit\nHit(0.640 wait VALID: 'The server waits 30 s', 17 tokens)\n",
+    "n.jsonl": '{"id": "m-52a341edf6a9af91", "scope": "workspace=shop", "key": "wait", "content": "The server waits 30 s"}\n',
     "m.log": "Memory(wait r1 VERIFIED CURRENT: 'The server waits 30 s' in workspace=shop)\n",
 }
 ORIGINALS = {

@@ -61,6 +61,18 @@ def test_a_retelling_is_known_by_its_sign_and_refused_for_a_fact(name: str) -> N
         assert kit.learn("wait", "It waits 30 s", scope=SHOP, cite="prod.cfg#key=timeout").op == "ADD"
 
 
+def test_what_a_person_sums_up_in_a_session_is_theirs_and_what_the_assistant_says_is_not() -> None:
+    with memkit.open() as kit:
+        said = "Summary: the server waits 30 s"
+        for role, wanted in (("user", "ADD"), ("assistant", "SECOND_HAND")):
+            cite = f"{kit.record('monday', role, said, scope=SHOP).source}#quote=30 s"
+            try:
+                outcome = kit.learn(f"wait {role}", "It waits 30 s", scope=SHOP, cite=cite).op
+            except memkit.Refused as refused:
+                outcome = refused.reason
+            assert outcome == wanted
+
+
 @pytest.mark.parametrize("name", ORIGINALS)
 def test_an_original_is_no_retelling_whatever_words_it_uses(name: str) -> None:
     with memkit.open(sources={name: ORIGINALS[name]}) as kit:

@@ -193,6 +193,13 @@ class Notebook:
                              return kernel?.connectionStatus === 'connected' && kernel?.status === 'idle'; }"""
         )
 
+    def settle(self) -> None:
+        """Wait until what was typed has come through. Subtle: while the kernel works on one state of a text area the front end holds back
+        the newest, but never a click; so a click right after the last key would be done before it."""
+        for _ in range(2):
+            self.wait_idle()
+            self.page.wait_for_timeout(300)
+
     def panel(self, number: int = 0) -> Locator:
         """Return a widget of memkit, in the order of the page."""
         return self.page.locator(".memkit-panel").nth(number)

@@ -72,6 +72,7 @@ def type_in_the_second_line(desk: Desk, text: str) -> None:
     for key in ("Control+Home", "ArrowDown", "End", "Backspace", "Backspace"):
         desk.page.keyboard.press(key)
     desk.page.keyboard.type(text, delay=20)
+    Notebook(desk.browser).settle()
 
 
 def test_typing_in_a_source_fells_exactly_what_rested_on_it_and_restoring_lifts_it(desk: Desk) -> None:

@@ -60,12 +60,13 @@ def source(desk: Locator) -> Locator:
     return desk.locator("textarea").first
 
 
-def retype_second_line(desk: Locator, digits: str) -> None:
+def retype_second_line(browser: Browser, desk: Locator, digits: str) -> None:
     """Replace the last two characters of the second line, key by key."""
     source(desk).focus()
     for key in ("Control+Home", "ArrowDown", "End", "Backspace", "Backspace"):
         desk.page.keyboard.press(key)
     desk.page.keyboard.type(digits, delay=20)
+    Notebook(browser).settle()
 
 
 def test_every_cell_runs_and_both_desks_are_live(browser: Browser) -> None:
@@ -79,7 +80,7 @@ def test_every_cell_runs_and_both_desks_are_live(browser: Browser) -> None:
 def test_typing_in_the_source_fells_exactly_the_timeout_and_restoring_lifts_it(browser: Browser, desk: Locator) -> None:
     shows(desk, PROD, fallen=[])
     browser.keep("tour-1-desk", desk)
-    retype_second_line(desk, "45")
+    retype_second_line(browser, desk, "45")
     shows(desk, PROD, fallen=["timeout"])
     expect(cards(desk).filter(has_text="It fell:").locator("td")).to_have_text(["30", "45"])
     expect(desk.locator("tr", has_text="STALE_SOURCE")).to_contain_text("timeout")
@@ -88,10 +89,11 @@ def test_typing_in_the_source_fells_exactly_the_timeout_and_restoring_lifts_it(b
     shows(desk, PROD, fallen=[])
 
 
-def test_a_comment_fells_nothing_and_a_deleted_file_what_rested_on_it(desk: Locator) -> None:
+def test_a_comment_fells_nothing_and_a_deleted_file_what_rested_on_it(browser: Browser, desk: Locator) -> None:
     source(desk).focus()
     desk.page.keyboard.press("Control+Home")
     desk.page.keyboard.type("# one more line\n")
+    Notebook(browser).settle()
     expect(desk.get_by_role("status")).to_contain_text("6 memories hold. You changed prod.cfg.", timeout=SOON)
     shows(desk, PROD, fallen=[])
     desk.get_by_role("button", name="Delete").click()
@@ -131,7 +133,7 @@ def test_the_learners_own_folder_is_shown_and_cannot_be_written(browser: Browser
 
 def test_it_can_be_read_in_the_dark_and_no_error_reached_the_console(browser: Browser, desk: Locator) -> None:
     browser.theme("JupyterLab Dark")
-    retype_second_line(desk, "45")
+    retype_second_line(browser, desk, "45")
     shows(desk, PROD, fallen=["timeout"])
     browser.keep("tour-4-dark", desk)
     browser.theme("JupyterLab Light")

@@ -134,7 +134,7 @@ def test_threads_take_turns_on_one_store(tmp_path: Path) -> None:
 
 
 def test_threads_in_many_scopes_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memkit.kit.MOST_PLACES", 2)
+    monkeypatch.setattr("memkit.verbs.base.MOST_PLACES", 2)
     monkeypatch.setattr("memkit.record.evidence.MOST_KEPT", 2)
     monkeypatch.setattr("memkit.write.redact.MOST_CLEAN", 2)
     with memkit.open(sources={f"{n}.cfg": f"x={n}" for n in range(8)}) as kit, ThreadPoolExecutor(8) as pool:

@@ -23,7 +23,7 @@ def fences(language: str, text: str = README) -> list[str]:
 def module_list() -> str:
     """Return README's list: each module with the first sentence of its docstring, in the order of the house."""
     files = [p for p in (ROOT / "memkit").rglob("*.py") if p.name not in {"__init__.py", "__main__.py"}]
-    rooms = ["record", "write", "read", "govern", "", "lab", "widgets"]
+    rooms = ["record", "write", "read", "govern", "verbs", "", "lab", "widgets"]
 
     def place(path: Path) -> tuple[int, str]:
         room = path.relative_to(ROOT / "memkit").parts[0] if path.parent != ROOT / "memkit" else ""

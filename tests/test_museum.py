@@ -360,7 +360,8 @@ def test_a_missing_scope_is_an_error_on_every_path(monkeypatch):
                     verb(None)
 
     check()
-    monkeypatch.setattr("memkit.kit.require_scope", lambda scope: scope or SHOP)
+    for module in ("base", "reading"):
+        monkeypatch.setattr(f"memkit.verbs.{module}.require_scope", lambda scope: scope or SHOP)
     assert fails(check)
 
 

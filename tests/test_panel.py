@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from functools import partial
 
 import ipywidgets as widgets
 
+import memkit
 from memkit.errors import Conflict
-from memkit.widgets.panel import Panel, close_former
+from memkit.widgets.markup import LIVE
+from memkit.widgets.panel import Panel, close_former, sql
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -128,3 +131,30 @@ def test_the_call_just_made_is_shown_as_text_that_can_be_copied():
     panel.show_call("kit.check(scope=prod)", "kit.recall('<i>')")
     assert panel.call == "kit.check(scope=prod)\nkit.recall('<i>')"
     assert "kit.recall(&#x27;&lt;i&gt;&#x27;)" in panel.call_area.value
+
+
+def test_the_sql_of_a_call_can_be_opened_secrets_masked_and_markup_escaped():
+    secret = "password" + "=hunter2hunter2"
+    with memkit.open() as kit:
+        panel = Counter()
+        panel.kit = kit
+        ask = partial(kit.remember, "tone", f"<i>dry</i>, {secret}", scope=memkit.Scope(workspace="shop"))
+        assert panel.guard(lambda: (ask(), panel.show_call("kit.remember(...)")))
+        assert "The SQL it ran:" in panel.call_area.value and "insert into revision" in panel.call_area.value
+        assert "&lt;i&gt;dry&lt;/i&gt;, password=[redacted:" in panel.call_area.value
+        assert "hunter2" not in panel.call_area.value and "<i>" not in panel.call_area.value
+        assert "The SQL" not in panel.snapshot() + panel.as_text()
+
+
+def test_sql_that_is_run_again_and_again_is_shown_once_and_a_long_list_is_cut():
+    again = sql(["select 1"] * 3, LIVE)
+    assert "3 statements" in again and again.count("select 1;") == 1 and "-- 3 times" in again
+    assert "-- and 5 others" in sql([f"select {n}" for n in range(65)], LIVE)
+
+
+def test_a_panel_over_a_closed_store_says_so():
+    with memkit.open() as kit:
+        panel = Counter()
+        panel.kit = kit
+    assert not panel.guard(lambda: kit.check(scope=memkit.Scope(workspace="shop")))
+    assert "this store is closed" in panel.error

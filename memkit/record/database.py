@@ -94,6 +94,18 @@ class Database:
         with self._mine():
             return self._connection.serialize()
 
+    @contextmanager
+    def traced(self) -> Iterator[list[str]]:
+        """Collect the statements that are run inside the block, values filled in, for a lesson to show; they hold content."""
+        statements: list[str] = []
+        with suppress(sqlite3.ProgrammingError):  # closed: then nothing is run
+            self._connection.set_trace_callback(statements.append)
+        try:
+            yield statements
+        finally:
+            with suppress(sqlite3.ProgrammingError):
+                self._connection.set_trace_callback(None)
+
     def vacuum(self) -> None:
         """Rewrite the file without its free pages."""
         with self._mine():

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -21,6 +22,9 @@ import ipywidgets as widgets  # type: ignore[import-untyped]
 from memkit.errors import Conflict
 from memkit.widgets.markup import LIVE, Paint, esc
 from memkit.write.redact import redact
+
+MOST_SQL = 60  # statements shown of one call
+LONGEST_SQL = 600  # characters shown of one statement
 
 _open: WeakValueDictionary[str, Panel] = WeakValueDictionary()
 
@@ -99,14 +103,21 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
             return True
         self._depth += 1
         try:
-            action(*arguments)
+            with self._traced() as statements:
+                action(*arguments)
         except Exception as error:
             self.show_error(error)
             return False
         finally:
             self._depth -= 1
         self.show_error(None)
+        self.call_area.value = code(self.call, LIVE) + sql(statements, LIVE)
         return True
+
+    def _traced(self) -> AbstractContextManager[list[str]]:
+        """Collect the SQL of a panel that has a store, as `kit`."""
+        kit = getattr(self, "kit", None)
+        return nullcontext([]) if kit is None else kit.db.traced()
 
     def _elsewhere(self) -> bool:
         return threading.get_ident() != self._home
@@ -175,3 +186,26 @@ def code(text: str, paint: Paint) -> str:
         f'<pre style="{paint.code}{select}margin:2px 0;padding:6px 10px;overflow:auto;white-space:pre-wrap" title="copy and paste it">'
         f"{esc(text)}</pre>"
     )
+
+
+def sql(statements: Sequence[str], paint: Paint) -> str:
+    """Return the statements of a call as a block that opens, secrets masked; one that is run again and again is shown once.
+
+    >>> sql([], LIVE)
+    ''
+    """
+    if not statements:
+        return ""
+    times = Counter(" ".join(statement.split()) for statement in statements)
+    shown = [f"{_masked(statement)};{f'  -- {count} times' * (count > 1)}" for statement, count in list(times.items())[:MOST_SQL]]
+    shown += [f"-- and {len(times) - MOST_SQL} others"] * (len(times) > MOST_SQL)
+    lines = esc("\n".join(shown))
+    return (
+        f'<details><summary style="{paint.quiet}">The SQL it ran: {len(statements)} statements</summary>'
+        f'<pre style="{paint.code}margin:2px 0;padding:6px 10px;overflow:auto;white-space:pre-wrap">{lines}</pre></details>'
+    )
+
+
+def _masked(statement: str) -> str:
+    text = redact(statement[: 10 * LONGEST_SQL]).text  # before it is shortened, or half a secret might stay
+    return text if len(text) <= LONGEST_SQL else f"{text[:LONGEST_SQL]}…"

@@ -1,0 +1,132 @@
+"""The verbs that write and admit. Each checks who asks, turns its arguments into values, and hands them to the room that does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from memkit.errors import Refused
+from memkit.govern.access import require, require_person
+from memkit.record import store
+from memkit.record.model import (
+    Candidate,
+    Kind,
+    Op,
+    Outcome,
+    Proposal,
+    ProposalStatus,
+    Support,
+    Times,
+    Trust,
+)
+from memkit.record.scope import Scope
+from memkit.verbs.base import Opened
+from memkit.write import proposals
+from memkit.write.arguments import check_key, choice, confidence_of, flags_of, said
+from memkit.write.citing import observed, repeats, require_evidence
+from memkit.write.commit import Place, commit, rescope
+
+
+class WritingVerbs(Opened):
+    """What a person states, what sources say, what a model infers, and what becomes of it."""
+
+    def remember(
+        self,
+        key: str,
+        content: str,
+        *,
+        scope: Scope,
+        expected: int = 0,
+        kind: str = Kind.PREFERENCE,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        expires_at: datetime | None = None,
+        review_at: datetime | None = None,
+    ) -> Outcome:
+        """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`."""
+        require(self.principal, "write")
+        require_person(self.principal, "state a memory")
+        times = Times(valid_from, valid_to, review_at, expires_at)
+        candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.STATED, 1.0, "user", (), times)
+        return self._told(commit(self.db, candidate, self._place(scope), expected=expected, now=self._now()))
+
+    def learn(
+        self,
+        key: str,
+        content: str,
+        *,
+        scope: Scope,
+        cite: str | Sequence[str],
+        support: str = Support.ALL,
+        expected: int = 0,
+        kind: str = Kind.FACT,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        expires_at: datetime | None = None,
+        review_at: datetime | None = None,
+    ) -> Outcome:
+        """Keep what sources say: they are read and hashed now. VERIFIED when a person calls it, or when the content repeats what stands
+        at every citation and looks like no instruction; otherwise it becomes a proposal. `support` says whether "all" citations must
+        hold from then on, or "any" of them. Raises BadLocator, UnsafePath, Refused, Conflict.
+        """
+        require(self.principal, "write")
+        reader, place, now = self._reader(), self._place(scope), self._now()
+        if not (evidence := observed(cite, reader, now)):
+            raise Refused(
+                "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
+            )
+        vouched = self.principal.actor == "person"
+        flags = () if vouched else flags_of(content)
+        bears_out = vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader))
+        trust, times = Trust.VERIFIED if bears_out else Trust.INFERRED, Times(valid_from, valid_to, review_at, expires_at)
+        rests = (evidence, times, choice(Support, "support", support))
+        candidate = Candidate(key, content, choice(Kind, "kind", kind), trust, 1.0, "source", *rests)
+        if bears_out:
+            return self._told(commit(self.db, candidate, place, expected=expected, now=now))
+        proposal = proposals.propose(self.db, candidate, place, flags=flags, now=now)
+        return Outcome(proposal.op, proposal.reason, proposal.why, None, proposal)
+
+    def propose(
+        self, key: str, content: str, *, scope: Scope, kind: str = Kind.INFERENCE, confidence: float = 0.5, cite: str | Sequence[str] = ()
+    ) -> Proposal:
+        """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
+        require(self.principal, "write")
+        evidence = observed(cite, self._reader(), self._now())
+        candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.INFERRED, confidence_of(confidence), "model", evidence)
+        return proposals.propose(self.db, candidate, self._place(scope), flags=flags_of(content), now=self._now())
+
+    def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
+        """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
+        require(self.principal, "write")
+        check_key(key)
+        return rescope(self.db, key, self._place(scope), self._place(to), expected=expected, now=self._now())
+
+    def inbox(self, *, scope: Scope, status: str = ProposalStatus.PENDING) -> list[Proposal]:
+        """Return the proposals of the scopes visible here that have a status, oldest first."""
+        require(self.principal, "read")
+        with self.db.read() as tx:
+            return proposals.listed(tx, self.principal, self._visible(scope), choice(ProposalStatus, "status", status))
+
+    def admit(self, proposal: Proposal | int) -> Outcome:
+        """Write a proposal, as a person decides; it stays INFERRED. Raises Conflict where the value it was proposed against has changed,
+        and Refused where its evidence no longer holds or somebody decided before."""
+        require(self.principal, "write")
+        require_person(self.principal, "admit a proposal")
+        with self.db.read() as tx:
+            waiting = proposals.fetch(tx, self.principal, proposal)
+        require_evidence(waiting.candidate, self._reader())
+        with self.db.write() as tx:
+            waiting = proposals.fetch(tx, self.principal, waiting)
+            return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now())
+
+    def reject(self, proposal: Proposal | int, why: str = "") -> Outcome:
+        """Turn a proposal down, as a person decides. `why` is returned, masked, and not kept."""
+        require(self.principal, "write")
+        require_person(self.principal, "reject a proposal")
+        told = said(why)
+        with self.db.write() as tx:
+            waiting = proposals.fetch(tx, self.principal, proposal)
+            place = Place(self.principal, waiting.scope)
+            settled = proposals.settle(tx, waiting, place, ProposalStatus.REJECTED, "REJECTED")
+            store.log(tx, Op.NOOP, "REJECTED", principal=self.principal, scope=waiting.scope, key=waiting.key, revision=0, now=self._now())
+        return Outcome(Op.NOOP, "REJECTED", told or "a person turned it down", None, settled)

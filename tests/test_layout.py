@@ -26,6 +26,7 @@ HIDDEN = {
     "memkit": "each exported name is loaded from its module when it is first used, so that import stays light",
     "memkit.cli": "tour and bench load when they are asked for, so that doctor works on a broken installation",
     "memkit.lab.doctor": "to import a dependency is how it is checked",
+    "memkit.read.dense": "scikit-learn and the packaged model are optional; a clear error says which extra brings them",
     "memkit.read.analyze": "the stemmer is loaded at the first word, so that import stays light",
     "memkit.lab.serve": "JupyterLab is optional; a clear error says so",
 }

@@ -154,7 +154,7 @@ class View:
     >>> view.size, view.ids, view.lengths.tolist(), view.df("cach"), view.df("zebra")
     (3, ['m1', 'm2', 'm3'], [3, 1, 2], 2, 0)
     >>> rows, counts = view.postings("cach")
-    >>> rows.tolist(), counts.tolist(), view.counts(0), round(view.idf("cach"), 3), view.norms(rows).round(3).tolist()
+    >>> rows.tolist(), counts.tolist(), view.counts(0), round(view.idf("cach"), 3), view.norms(rows)[rows].round(3).tolist()
     ([0, 2], [2, 1], {'cach': 2, 'timeout': 1}, 1.288, [3.082, 2.127])
     """
 
@@ -216,14 +216,14 @@ class View:
         return float(self._weigh(np.array([self.df(term)]))[0])
 
     def norms(self, rows: Ints) -> Floats:
-        """Return the Euclidean length of the TF-IDF vectors of these rows; worked out when first asked for, and remembered."""
+        """Return the Euclidean lengths of TF-IDF vectors by row, known at least for these rows: worked out when first asked for."""
         for at, partition in enumerate(self.partitions):
             start, end = np.searchsorted(rows, self.starts[at : at + 2])
             mine = rows[start:end]
             missing = mine[np.isnan(self._norms[mine])]
             if len(missing):
                 self._norms[missing] = self._lengths_of(partition, missing - self.starts[at])
-        return self._norms[rows]
+        return self._norms
 
     def _lists(self, term: str) -> Iterator[tuple[int, array[int]]]:
         for start, partition in zip(self.starts, self.partitions, strict=False):
@@ -258,10 +258,15 @@ class Found:
     scores: Floats
     gains: Sequence[tuple[str, Ints, Floats]]
 
-    def parts(self, row: int) -> tuple[tuple[str, float], ...]:
-        """Return what each term gave to a row, in alphabetical order of terms; they add up to its score, to twelve digits."""
-        places = [(term, gains, int(np.searchsorted(rows, row)), rows) for term, rows, gains in self.gains]
-        return tuple([(term, float(gains[at])) for term, gains, at, rows in places if at < len(rows) and rows[at] == row])
+    def parts(self, rows: Sequence[int]) -> list[tuple[tuple[str, float], ...]]:
+        """Return what each term gave to some rows, in alphabetical order of terms; they add up to the scores, to twelve digits."""
+        told: list[list[tuple[str, float]]] = [[] for _ in rows]
+        for term, having, gains in self.gains:
+            places = having.searchsorted(rows)
+            for mine, row, place in zip(told, rows, places.tolist(), strict=True):
+                if place < len(having) and having[place] == row:
+                    mine.append((term, float(gains[place])))
+        return [tuple(mine) for mine in told]
 
 
 def tfidf(view: View, terms: Mapping[str, int]) -> Found:
@@ -279,10 +284,7 @@ def tfidf(view: View, terms: Mapping[str, int]) -> Found:
         total[rows] += found[-1][2]
     rows = np.flatnonzero(total).astype(np.int32)
     norms = view.norms(rows)
-    by_row = np.zeros(view.size)
-    by_row[rows] = norms
-    gains = [(term, rows, gained / by_row[rows]) for term, rows, gained in found]
-    return Found(rows, np.round(total[rows] / norms, DIGITS), gains)
+    return Found(rows, np.round(total[rows] / norms[rows], DIGITS), [(term, rows, gained / norms[rows]) for term, rows, gained in found])
 
 
 class Scored(NamedTuple):
@@ -310,5 +312,6 @@ def search(partitions: Sequence[Partition], query: str) -> list[Scored]:
     """
     view = View(partitions)
     found = tfidf(view, Counter(analyze(query)))
-    hits = [Scored(view.id(row), score, found.parts(row)) for row, score in zip(found.rows.tolist(), found.scores.tolist(), strict=True)]
+    rows = found.rows.tolist()
+    hits = [Scored(view.id(row), score, parts) for row, score, parts in zip(rows, found.scores.tolist(), found.parts(rows), strict=True)]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))

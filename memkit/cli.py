@@ -1,4 +1,4 @@
-"""The command line: `memkit lab`, `tour`, `doctor` and `bench`.
+"""The command line: `memkit lab`, `tour`, `doctor`, `bench` and `eval`.
 
 Only words and options are here; what a command does is in `memkit/lab/`. The tour and the bench are imported when they are asked for,
 so that `memkit doctor` still answers on an installation where something they need is broken.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from typing import ClassVar
 
 import click
 
@@ -79,3 +80,23 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None)
             found.write_into(into, found.as_table(rows))
     except MemkitError as error:
         raise click.ClickException(str(error)) from error
+
+
+class _Evaluations(click.Group):
+    """The evaluations, each loaded from its module when it is asked for."""
+
+    homes: ClassVar[dict[str, str]] = {"retrieval": "memkit.lab.evaluate_retrieval"}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self.homes)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.homes:
+            return None
+        found: click.Command = import_module(self.homes[cmd_name]).command
+        return found
+
+
+@main.group(name="eval", cls=_Evaluations)
+def evaluate() -> None:
+    """Measure how well memkit does what it is for, beside an empty store, a full dump and a plain text file."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sqlite_utils import Database as SqliteUtils
@@ -17,6 +18,8 @@ from memkit.read.signals import added
 from memkit.record.places import Place, places, places_in
 
 SHARING = 100  # how many of the best rows share with their neighbours
+
+_rows: WeakKeyDictionary[View, dict[int, int]] = WeakKeyDictionary()  # the row of each revision, as long as the view lives
 
 Places = dict[int, Place]  # by row
 Links = Callable[[View, Ints], Places]  # where these rows and all others of their sources are
@@ -67,7 +70,7 @@ def recorded(tx: SqliteUtils, tenant: str) -> Links:
         sources = {source for source, _ in places(tx, tenant, [view.documents[row].seq for row in rows.tolist()]).values()}
         if not sources:
             return {}
-        visible = {document.seq: row for row, document in enumerate(view.documents)}
+        visible = _rows.get(view) or _rows.setdefault(view, {document.seq: row for row, document in enumerate(view.documents)})
         beside = [(seq, place) for source in sorted(sources) for seq, place in places_in(tx, tenant, source).items()]
         return {visible[seq]: place for seq, place in beside if seq in visible}
 

@@ -20,7 +20,7 @@ from memkit.read.recipes import Recipe
 from memkit.record.model import Kind, Memory, Trust
 from memkit.record.scope import is_narrower
 
-HEAD = 32  # rows that are reranked
+HEAD = 16  # rows that are reranked
 
 HALF_LIFE = {Kind.EXPERIENCE: timedelta(days=180), Kind.INFERENCE: timedelta(days=30)}
 """After how long half of the freshness of a kind is gone. Facts and preferences do not age: a source or a person changes them."""

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from memkit.read.analyze import is_pair
 from memkit.read.index import DIGITS, Floats, Found, Ints, View
 from memkit.record.text import fold
 
@@ -47,22 +48,29 @@ def bm25(view: View, terms: Mapping[str, int]) -> Found:
     return added(view, gains)
 
 
-def surprise(view: View, term: str) -> float:
-    """Return how much a term tells rows apart: `ln(1 + (size - df + 0.5) / (df + 0.5))`; near 0 for one that every row has."""
+def surprise(view: View, term: str, prior: float = 0.5) -> float:
+    """Return how much a term tells rows apart: `ln(1 + (size - df + prior) / (df + prior))`; least for one that every row has.
+
+    `prior` is how many rows are imagined beforehand to have the term, and how many not to.
+    """
     df = view.df(term)
-    return log(1 + (view.size - df + 0.5) / (df + 0.5))
+    return log(1 + (view.size - df + prior) / (df + prior))
 
 
 def coverage(view: View, terms: Mapping[str, int]) -> float:
     """Return the largest share of the question's weight that one row has, 0 to 1: how much of it somebody wrote anything about.
 
+    A pair of Chinese characters weighs half, since its characters are terms too.
+
     >>> from memkit.read.index import Document, Partition
     >>> shop = Partition()
     >>> shop.put(Document("m1"), "the cache timeout is 30 s")
     >>> coverage(View([shop]), {"cach": 1, "timeout": 1}), round(coverage(View([shop]), {"cach": 1, "zebra": 1}), 3)
-    (1.0, 0.172)
+    (1.0, 0.435)
     """
-    weights = {term: surprise(view, term) for term in sorted(terms)}
+    weights = {
+        term: surprise(view, term, prior=5.0) / (1 + is_pair(term)) for term in sorted(terms)
+    }  # in a small store absence says little
     total = np.zeros(view.size)
     for term, weight in weights.items():
         total[view.postings(term)[0]] += weight

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memkit.kit import open as open
     from memkit.read.recall import Recall
     from memkit.read.recipes import BALANCED, SEMANTIC, TFIDF, THOROUGH, Recipe
+    from memkit.record.git import branch_of
     from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
     from memkit.record.scope import Principal, Scope
     from memkit.record.suggest import suggest
@@ -61,6 +62,7 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "Trust",
     "UnsafePath",
     "Verdict",
+    "branch_of",
     "redact",
     "screen",
     "suggest",
@@ -70,6 +72,7 @@ _HOMES = {
     "memkit.kit": "Kit open",
     "memkit.read.recall": "Recall",
     "memkit.read.recipes": "BALANCED Recipe SEMANTIC TFIDF THOROUGH",
+    "memkit.record.git": "branch_of",
     "memkit.record.model": "ANY Kind Op ProposalStatus Status Trust Verdict",
     "memkit.record.scope": "Principal Scope",
     "memkit.record.suggest": "suggest",

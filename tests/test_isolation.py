@@ -183,7 +183,8 @@ def test_a_recall_that_filters_after_ranking_is_found_out(monkeypatch: pytest.Mo
     def filters_afterwards(db, index, query, scopes):  # type: ignore[no-untyped-def]
         found = honest(db, index, query, sorted({*everywhere(db, index), *scopes}))
         kept = [match.memory.scope in scopes for match in found.read(found.found.rows.tolist())]
-        found._scopes, found._tokens, found._open = list(scopes), found._tokens[kept], found._open[kept]
+        found._scopes, found._last = list(scopes), found._last[kept]
+        found._tokens, found._open = found._tokens[kept], found._open[kept]
         found.found = replace(found.found, rows=found.found.rows[kept], scores=found.found.scores[kept])
         return found
 

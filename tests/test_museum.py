@@ -374,7 +374,7 @@ def only(matches: Matches, rows: list[int]) -> Matches:
     kept = np.isin(matches.found.rows, rows)
     less = copy.copy(matches)
     less.found = dataclasses.replace(matches.found, rows=matches.found.rows[kept], scores=matches.found.scores[kept])
-    less._tokens, less._open = matches._tokens[kept], matches._open[kept]
+    less._tokens, less._open, less._last = matches._tokens[kept], matches._open[kept], matches._last[kept]
     return less
 
 

@@ -24,6 +24,7 @@ from memkit.govern import sweep
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import ANY, Candidate, Kind, Op, Trust
+from memkit.record.snapshot import drop_snapshot
 from memkit.record.text import normalise
 from memkit.write.arguments import check_expected
 from memkit.write.commit import Place, judge
@@ -31,9 +32,10 @@ from memkit.write.commit import Place, judge
 SHORTEST = 8  # bytes: a shorter value occurs by chance, so it is proved by its rows alone
 
 ERASE_QUERIES = {
-    "revision": "update revision set content = null where seq in (select value from json_each(:ids))",
+    "revision": "update revision set content = null, task = null, verification = null where seq in (select value from json_each(:ids))",
     "evidence": "delete from evidence where id in (select value from json_each(:ids))",
-    "proposal": "update proposal set content = null, status = case status when 'PENDING' then 'REJECTED' else status end,"
+    "proposal": "update proposal set content = null, task = null, verification = null,"
+    " status = case status when 'PENDING' then 'REJECTED' else status end,"
     " reason = 'FORGOTTEN' where id in (select value from json_each(:ids))",
 }
 
@@ -113,6 +115,7 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
     raw, indexed = raw_counts(db, wanted), derived()
     with db.write() as tx:
         traces = find_traces(tx, place, key)  # again, now that nobody else can write
+        drop_snapshot(db, place.principal.tenant)  # under the lock that writing one takes, and before the commit: a crash leaves no copy
         revision, tombstones = _erase(tx, db, key, place, traces, expected=expected, now=now)
     before = {table: len(ids) for table, ids in traces.rows.items()} | {"index": indexed}
     problem, after = "", dict.fromkeys(traces.rows, 0)
@@ -137,7 +140,9 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
 
 def _still_said(db: Database, place: Place, traces: Traces) -> tuple[str, ...]:
     """Return the keys of the scope whose current value contains a forgotten one of 8 bytes or more."""
-    query = "select key from memory where tenant = :tenant and scope = :scope and instr(content, :value) order by key"
+    query = """
+        select key from memory where tenant = :tenant and scope = :scope
+        and (instr(content, :value) or instr(task, :value) or instr(verification, :value)) order by key"""
     where = {"tenant": place.principal.tenant, "scope": place.scope}
     long = [value for value in traces.values if len(value.encode()) >= SHORTEST]
     with db.read() as tx:
@@ -161,7 +166,9 @@ def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     where = {"tenant": place.principal.tenant, "scope": place.scope, "key": key}
     revisions = _revisions(tx, place.principal.tenant, place.scope, key)
     proposals = store.select(
-        tx, "select id, key, content from proposal where tenant = :tenant and scope = :scope and content is not null", where
+        tx,
+        "select id, key, content, task, verification from proposal where tenant = :tenant and scope = :scope and content is not null",
+        where,
     )
     if not revisions and not any(row["key"] == key for row in proposals):
         raise NotFound(f"there is nothing under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
@@ -178,12 +185,15 @@ def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     )
     rows["evidence"] = [row["id"] for row in evidence]
     values = list(dict.fromkeys([*(row["content"] for row in mine if row["key"] == key), *values]))
-    return Traces(rows, values, list(dict.fromkeys(row["quote"] for row in evidence)))
+    carried = [row[name] for row in (*revisions, *mine) for name in ("task", "verification") if row[name] is not None]
+    return Traces(rows, values, list(dict.fromkeys([*(row["quote"] for row in evidence), *carried])))
 
 
 def _revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[dict[str, Any]]:
     """Return seq and content of every revision of a key, here and in the scopes it was moved out of, up to where it left them."""
-    query = "select seq, content from revision where tenant = :tenant and scope = :scope and key = :key and revision <= :last order by seq"
+    query = """
+        select seq, content, task, verification from revision
+        where tenant = :tenant and scope = :scope and key = :key and revision <= :last order by seq"""
     places = [(scope, 2**62), *store.former_scopes(tx, tenant, scope, key)]
     return [row for place, last in places for row in store.select(tx, query, {"tenant": tenant, "scope": place, "key": key, "last": last})]
 
@@ -274,6 +284,6 @@ def _text_columns(tx: SqliteUtils) -> list[tuple[str, str, int]]:
 def _still_there(tx: SqliteUtils, table: str, ids: Sequence[int]) -> int:
     """Count rows that should have lost their content and have not: the proof that also holds for short values."""
     column = {"revision": "seq"}.get(table, "id")
-    having = "" if table == "evidence" else "and content is not null"
+    having = "" if table == "evidence" else "and coalesce(content, task, verification) is not null"
     query = f"select count(*) from {table} where {column} in (select value from json_each(:ids)) {having}"
     return int(tx.execute(query, {"ids": json.dumps(list(ids))}).fetchall()[0][0])

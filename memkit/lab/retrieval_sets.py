@@ -21,6 +21,7 @@ from memkit.lab.sandbox import data_folder
 from memkit.record.text import count_tokens
 
 WORKSPACE = "shop"
+LIVED = ("keep the shop running", "seen to work afterwards")  # task and verification of every experience
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,14 @@ def filled(collection: Collection) -> memkit.Kit:
     kit = memkit.open(sources=sources)
     for line in collection.lines:
         scope = scope_of(line.env)
+        task, verification = LIVED if line.kind == "experience" else (None, None)
         if line.before:
             kit.remember(line.key, line.before, scope=scope, kind=line.kind)
         if line.cite:
             kit.learn(line.key, line.text, scope=scope, kind=line.kind, cite=line.cite)
         else:
-            kit.remember(line.key, line.text, scope=scope, kind=line.kind, expected=1 if line.before else 0)
+            expected = 1 if line.before else 0
+            kit.remember(line.key, line.text, scope=scope, kind=line.kind, expected=expected, task=task, verification=verification)
     sources.update(collection.later)
     return kit
 

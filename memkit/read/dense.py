@@ -54,7 +54,7 @@ def embedding(view: View, question: str, texts: Texts) -> Found:
 
 def _nearest(name: str, view: View, space: Space, question: str, terms: Mapping[str, int]) -> Found:
     scores = space.rows @ space.place(question, terms)
-    rows = np.flatnonzero(scores > 0).astype(np.int32)
+    rows = np.flatnonzero(scores > 0).astype(np.int64)
     return collapsed(name, view, rows, scores[rows].astype(np.float64))
 
 
@@ -66,7 +66,7 @@ class Latent:
         self.columns = {term: at for at, term in enumerate(sorted(view.terms()))}
         self.weights = np.array([view.idf(term) for term in self.columns])
         found = [view.postings(term) for term in self.columns]
-        rows, counts = (np.concatenate([pair[side] for pair in found] or [np.zeros(0, np.int32)]) for side in (0, 1))
+        rows, counts = (np.concatenate([pair[side] for pair in found] or [np.zeros(0, np.int64)]) for side in (0, 1))
         columns = np.repeat(np.arange(len(found)), [len(pair[0]) for pair in found])
         matrix = sparse.csr_matrix(((1 + np.log(counts)) * self.weights[columns], (rows, columns)), (view.size, len(found)))
         kept = min(TOPICS, view.size, len(found)) if min(view.size, len(found)) > 1 else 0

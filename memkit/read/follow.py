@@ -7,12 +7,13 @@ record says are of one moment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.read.index import Document, Partition, View
 from memkit.record import store
+from memkit.record.model import Kind
 from memkit.record.text import count_tokens
 
 MOST = 1_000  # partitions that are kept; the one asked for longest ago goes first
@@ -62,11 +63,10 @@ class Index:
             if scope in self._partitions:
                 changed.setdefault(scope, set()).add(key)
         for scope, keys in changed.items():
-            present = {key: (seq, text) for seq, key, text in store.texts(tx, self.tenant, scope, sorted(keys))}
-            for key in keys - present.keys():
+            present = store.texts(tx, self.tenant, scope, sorted(keys))
+            for key in keys - {key for _, key, _, _ in present}:
                 self._partitions[scope].drop(store.memory_id(self.tenant, scope, key))
-            for key, (seq, text) in present.items():
-                self._put(self._partitions[scope], scope, seq, key, text)
+            self._put(self._partitions[scope], scope, present)
         if changed:
             self._views.clear()  # what a view worked out may name what was forgotten
 
@@ -81,9 +81,10 @@ class Index:
 
     def _built(self, tx: SqliteUtils, scope: str) -> Partition:
         partition = Partition()
-        for seq, key, text in store.texts(tx, self.tenant, scope):
-            self._put(partition, scope, seq, key, text)
+        self._put(partition, scope, store.texts(tx, self.tenant, scope))
         return partition
 
-    def _put(self, partition: Partition, scope: str, seq: int, key: str, text: str) -> None:
-        partition.put(Document(store.memory_id(self.tenant, scope, key), key, seq, self._count(text)), text)
+    def _put(self, partition: Partition, scope: str, texts: Iterable[tuple[int, str, str, str]]) -> None:
+        for seq, key, text, kind in texts:
+            identity = store.memory_id(self.tenant, scope, key)
+            partition.put(Document(identity, key, seq, self._count(text), kind == Kind.ABSENCE), text)

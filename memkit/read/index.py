@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from math import sqrt
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -26,20 +26,23 @@ from numpy.typing import NDArray
 
 from memkit.read.analyze import analyze
 
-Ints = NDArray[np.int32]
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 COUNT = 0xFFFF_FFFF  # the low half of a posting
+UNPACKED = 256  # terms whose postings a view keeps at hand
 DIGITS = 12  # of a score that count: what differs less is equal, and equal scores are ordered by id
 
 
 class Document(NamedTuple):
-    """What is known of one row without reading the record: its id and key, the number of its revision, and its tokens of a budget."""
+    """What is known of one row without reading the record: its id and key, the number of its revision, what it costs of a budget, and
+    whether it only says that a search found nothing, and so comes after all others."""
 
     id: str
     key: str = ""
     seq: int = 0
     tokens: int = 0
+    negative: bool = False
 
 
 class Partition:
@@ -164,6 +167,7 @@ class View:
         self.starts = [0, *accumulate(map(len, self.partitions))]  # the first row of each partition, and the size
         self.size = self.starts[-1]
         self._norms = np.full(self.size, np.nan)
+        self._unpacked: dict[str, tuple[Ints, Ints]] = {}
 
     def shows(self, partitions: Sequence[Partition]) -> bool:
         """Return whether this is a view of exactly these partitions as they are now."""
@@ -204,34 +208,34 @@ class View:
 
     def df(self, term: str) -> int:
         """Return in how many rows the term occurs."""
-        return sum(len(found) for _, found in self._lists(term))
+        return sum([len(found) for _, found in self._lists(term)])
 
     def postings(self, term: str) -> tuple[Ints, Ints]:
         """Return the rows that have the term, ascending, and how often each has it; both empty for an unknown term."""
-        packed = np.concatenate([np.zeros(0, np.int64), *(np.array(found) + (start << 32) for start, found in self._lists(term))])
-        return (packed >> 32).astype(np.int32), (packed & COUNT).astype(np.int32)
+        if term not in self._unpacked:
+            lists = [np.array(found) + (start << 32) for start, found in self._lists(term)]
+            packed = lists[0] if len(lists) == 1 else np.concatenate([np.zeros(0, np.int64), *lists])
+            if len(self._unpacked) >= UNPACKED:
+                self._unpacked.clear()
+            self._unpacked[term] = packed >> 32, packed & COUNT
+        return self._unpacked[term]
 
     def idf(self, term: str) -> float:
         """Return how much a term says: `ln((1 + size) / (1 + df)) + 1`; 1 for one that every row has, more for a rarer one."""
-        return float(self._weigh(np.array([self.df(term)]))[0])
+        return log((1 + self.size) / (1 + self.df(term))) + 1
 
     def norms(self, rows: Ints) -> Floats:
         """Return the Euclidean lengths of TF-IDF vectors by row, known at least for these rows: worked out when first asked for."""
-        for at, partition in enumerate(self.partitions):
-            start, end = np.searchsorted(rows, self.starts[at : at + 2])
-            mine = rows[start:end]
-            missing = mine[np.isnan(self._norms[mine])]
-            if len(missing):
-                self._norms[missing] = self._lengths_of(partition, missing - self.starts[at])
+        missing = rows[np.isnan(self._norms[rows])]
+        for at, partition in enumerate(self.partitions if len(missing) else ()):
+            start, end = missing.searchsorted(self.starts[at : at + 2])
+            mine = missing[start:end]
+            self._norms[mine] = self._lengths_of(partition, mine - self.starts[at])
         return self._norms
 
-    def _lists(self, term: str) -> Iterator[tuple[int, array[int]]]:
-        for start, partition in zip(self.starts, self.partitions, strict=False):
-            if term in partition.terms:
-                yield start, partition.postings[partition.terms[term]]
-
-    def _weigh(self, df: NDArray[np.integer]) -> Floats:
-        return np.log((1 + self.size) / (1 + df)) + 1
+    def _lists(self, term: str) -> list[tuple[int, array[int]]]:
+        pairs = zip(self.starts, self.partitions, strict=False)
+        return [(start, partition.postings[partition.terms[term]]) for start, partition in pairs if term in partition.terms]
 
     def _lengths_of(self, partition: Partition, rows: Ints) -> Floats:
         found = [partition.entries[row] for row in rows.tolist()]
@@ -247,7 +251,7 @@ class View:
             if other is not partition:
                 for term in partition.terms.keys() & other.terms.keys():
                     df[partition.terms[term]] += other.df[other.terms[term]]
-        return self._weigh(df)
+        return np.log((1 + self.size) / (1 + df)) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,17 +278,17 @@ def tfidf(view: View, terms: Mapping[str, int]) -> Found:
 
     `terms` says how often each term occurs in the query. Those that no row has are ignored, as scikit-learn ignores them.
     """
-    known = [term for term in sorted(terms) if view.df(term)]
-    weights = {term: view.idf(term) for term in known}
-    length = sqrt(sum((terms[term] * weights[term]) ** 2 for term in known))
-    total, found = np.zeros(view.size), []
-    for term in known:
+    weights = {term: view.idf(term) for term in sorted(terms) if view.df(term)}
+    length = sqrt(sum([(terms[term] * weight) ** 2 for term, weight in weights.items()]))
+    total, gains = np.zeros(view.size), list[tuple[str, Ints, Floats]]()
+    for term, weight in weights.items():
         rows, counts = view.postings(term)
-        found.append((term, rows, counts * (terms[term] * weights[term] ** 2 / length)))
-        total[rows] += found[-1][2]
-    rows = np.flatnonzero(total).astype(np.int32)
+        gains.append((term, rows, counts.astype(np.float64) * (terms[term] * weight**2 / length)))
+        total[rows] += gains[-1][2]
+    rows = np.flatnonzero(total)
     norms = view.norms(rows)
-    return Found(rows, np.round(total[rows] / norms[rows], DIGITS), [(term, rows, gained / norms[rows]) for term, rows, gained in found])
+    shares = [(term, having, gained / norms[having]) for term, having, gained in gains]
+    return Found(rows, np.round(total[rows] / norms[rows], DIGITS), shares)
 
 
 class Scored(NamedTuple):

@@ -34,7 +34,7 @@ def with_neighbours(view: View, found: Found, share: float, links: Links) -> Fou
     >>> chat = Partition()
     >>> for number, text in enumerate(["where is the cat?", "on the roof", "fine"]):
     ...     chat.put(Document(f"m{number}"), text)
-    >>> matched = added(View([chat]), [("cat", np.array([0], np.int32), np.array([1.0]))])
+    >>> matched = added(View([chat]), [("cat", np.array([0], np.int64), np.array([1.0]))])
     >>> found = with_neighbours(View([chat]), matched, 0.5, in_order(["chat"] * 3))
     >>> found.rows.tolist(), found.scores.tolist(), found.parts([1])
     ([0, 1, 2], [1.0, 0.5, 0.25], [(('(neighbours)', 0.5),)])
@@ -51,7 +51,7 @@ def with_neighbours(view: View, found: Found, share: float, links: Links) -> Fou
             for step in (-2, -1, 1, 2) if row in sharing else ():
                 if 0 <= at + step < len(order):
                     given[order[at + step]] += own[row] * share / abs(step)
-    rows = np.array(sorted(given), np.int32)
+    rows = np.array(sorted(given), np.int64)
     return added(view, [*found.gains, ("(neighbours)", rows, np.array([round(given[row], DIGITS) for row in rows.tolist()]))])
 
 
@@ -80,7 +80,7 @@ def recorded(tx: SqliteUtils, tenant: str) -> Links:
 def in_order(sources: Sequence[str]) -> Links:
     """Return links for rows that are already in the order of their sources: `sources` names the source of each row.
 
-    >>> in_order(["monday", "monday", "friday"])(View([]), np.zeros(0, np.int32))
+    >>> in_order(["monday", "monday", "friday"])(View([]), np.zeros(0, np.int64))
     {0: ('monday', 0), 1: ('monday', 1), 2: ('friday', 2)}
     """
     return lambda view, rows: {row: (source, row) for row, source in enumerate(sources)}

@@ -56,6 +56,11 @@ class Ranked(Found):
     turns: Ints | None = None
     elsewhere: tuple[str, ...] = ()
 
+    @property
+    def order(self) -> Floats:
+        """Return what the rows are ordered by, the least first."""
+        return -self.scores if self.turns is None else self.turns.astype(np.float64)
+
 
 def rank(view: View, question: str, recipe: Recipe, links: Links, texts: Texts) -> Ranked:
     """Return what a view holds for a question, by a recipe. Raises Refused for a signal that does not exist or is not installed.
@@ -130,8 +135,8 @@ def merged(view: View, told: Sequence[Ranked]) -> Ranked:
         else:
             owner[row], turns[row] = at, len(turns)
             given[at] += view.documents[row].tokens
-    rows = np.array(sorted(owner), np.int32)
-    owners = np.array([owner[row] for row in rows.tolist()], np.int32)
+    rows = np.array(sorted(owner), np.int64)
+    owners = np.array([owner[row] for row in rows.tolist()], np.int64)
     scores, enough, gains = np.zeros(len(rows)), np.zeros(len(rows), bool), []
     for at, one in enumerate(told):
         mine = owners == at
@@ -140,7 +145,7 @@ def merged(view: View, told: Sequence[Ranked]) -> Ranked:
         for name, of, gained in one.gains:
             kept = np.isin(of, rows[mine])
             gains.append((name, of[kept], gained[kept]))
-    order = np.array([turns[row] for row in rows.tolist()], np.int32)
+    order = np.array([turns[row] for row in rows.tolist()], np.int64)
     return Ranked(rows, scores, gains, enough, max((one.coverage for one in told), default=0.0), order)
 
 

@@ -27,7 +27,7 @@ from memkit.record.scope import is_narrower
 from memkit.record.text import count_tokens, plain
 
 FIRST = 16  # memories read at once to begin with; twice as many each time
-AT_ONCE = 64  # skipped memories that are read without being asked for
+AT_ONCE = 32  # skipped memories that are read without being asked for
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,7 +47,8 @@ class Hit:
         return self.check.verdict
 
     def __repr__(self) -> str:
-        return f"Hit({self.score:.3f} {self.memory.key} {self.verdict}: {shortened(self.memory.content)}, {self.tokens} tokens)"
+        aside = f"{self.check.aside}, " * bool(self.check.aside)
+        return f"Hit({self.score:.3f} {self.memory.key} {self.verdict}: {shortened(self.memory.content)}, {aside}{self.tokens} tokens)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,12 +99,10 @@ class Recall:
 
     def __repr__(self) -> str:
         known: tuple[Skipped, ...] | None = vars(self).get("skipped")
-        rest = (
-            [f"{self.matched - len(self.hits)} more matched; .skipped tells why each was left out"] if known is None else map(repr, known)
-        )
-        return "\n    ".join(
-            [f"Recall({shortened(self.query)}: {self.tokens} of {self.budget} tokens)", *map(repr, self.hits), *rest],
-        )
+        more = f"{self.matched - len(self.hits)} more matched; .skipped tells why each was left out"
+        rest = [more] if known is None else map(repr, known)
+        head = f"Recall({shortened(self.query)}: {self.tokens} of {self.budget} tokens)"
+        return "\n    ".join([head, *map(repr, self.hits), *rest])
 
 
 @dataclass(slots=True)
@@ -124,7 +123,7 @@ class _Fill:
     def take(self, hit: Hit) -> None:
         self.hits.append(hit)
         self.used += hit.tokens
-        self.contents.add(plain(hit.memory.content or ""))
+        self.contents |= set() if hit.memory.negative else {plain(hit.memory.content or "")}
 
 
 def rank(db: Database, index: Index, query: str, scopes: Sequence[str], *, recipe: Recipe, now: datetime) -> Matches:
@@ -133,14 +132,14 @@ def rank(db: Database, index: Index, query: str, scopes: Sequence[str], *, recip
         view = index.view(tx, scopes)
 
         def texts() -> list[str]:
-            said = {seq: text for scope in scopes for seq, _, text in store.texts(tx, index.tenant, scope)}
+            said = {row[0]: row[2] for scope in scopes for row in store.texts(tx, index.tenant, scope)}
             return [said[document.seq] for document in view.documents]
 
         ranked = ranking.rank(view, query, recipe, recorded(tx, index.tenant), texts)
         matches = Matches(db, index.tenant, scopes, view, ranked)
     if recipe.rerank or recipe.reader:
         head = matches.read(matches.best(HEAD, room=sys.maxsize, above=recipe.threshold))
-        return Matches(db, index.tenant, scopes, view, reranked(ranked, head, query, recipe, now))
+        return matches.scored_again(reranked(ranked, head, query, recipe, now))
     return matches
 
 
@@ -148,9 +147,11 @@ def fill(matches: Matches, reader: Reader, query: str, *, budget: int, limit: in
     """Take memories in rank order while they fit, reading only those that may be taken, and evidence only of those that would be.
 
     An item too large for what is left is skipped, not a stop. A larger budget never gives fewer tokens: where two budgets one token apart
-    first differ, the larger one took an item that fills it exactly.
+    first differ, the larger one took an item that fills it exactly. What only says that a search found nothing comes last and hides
+    nothing, so all else is taken as if it were not there.
     """
-    state, most, seen = _Fill(budget, limit), FIRST, dict[int, Hit | Skipped]()
+    state, seen = _Fill(budget, limit), dict[int, Hit | Skipped]()
+    most = FIRST if limit is None else min(limit + 1, FIRST)
     while rows := matches.best(most, room=state.left, above=recipe.threshold):
         for match in matches.read(rows):
             seen[match.row] = outcome = _judged(match, state, recipe, now, reader)
@@ -179,7 +180,7 @@ def _judged(match: Match, state: _Fill, recipe: Recipe, now: datetime, reader: R
 
 def _others(match: Match, now: datetime) -> list[Memory]:
     """Return the values of the same key in other scopes that are true now."""
-    return [other for other in match.others if other.begun(now) and not other.ended(now)]
+    return [other for other in match.others if other.begun(now) and not other.ended(now) and not other.negative]
 
 
 def _skipped(matches: Matches, seen: Mapping[int, Hit | Skipped], state: _Fill, recipe: Recipe, now: datetime) -> Iterator[Skipped]:
@@ -194,6 +195,10 @@ def _skipped(matches: Matches, seen: Mapping[int, Hit | Skipped], state: _Fill, 
             yield outcome
         elif (match := unseen.get(row)) and (refusal := _refused(match, state, recipe, now)):
             yield Skipped(match.memory, match.score, *refusal)
+
+
+def _stands(other: Memory, now: datetime) -> bool:
+    return other.begun(now) and not other.ended(now) and not other.negative
 
 
 def check_request(query: object, budget: object, limit: object, recipe: object) -> None:
@@ -218,7 +223,7 @@ Refusal = tuple[str, str]
 
 
 def _refused(match: Match, state: _Fill, recipe: Recipe, now: datetime) -> Refusal | None:
-    return _policy(match, _others(match, now), recipe, now) or _room(match.memory, state)
+    return _policy(match, _others(match, now), recipe, now) or _room(match, state)
 
 
 def _policy(match: Match, others: Iterable[Memory], recipe: Recipe, now: datetime) -> Refusal | None:
@@ -238,18 +243,17 @@ def _policy(match: Match, others: Iterable[Memory], recipe: Recipe, now: datetim
     return None
 
 
-def _room(memory: Memory, state: _Fill) -> Refusal | None:
-    if plain(memory.content or "") in state.contents:
+def _room(match: Match, state: _Fill) -> Refusal | None:
+    if plain(match.memory.content or "") in state.contents:
         return "DUPLICATE", "a better match says the same"
     if state.limit is not None and len(state.hits) >= state.limit:
         return "OVER_LIMIT", f"{state.limit} better matches were taken already, as many as were asked for"
-    if (needs := tokens_of(memory)) > state.budget - state.used:
-        return "OVER_BUDGET", f"it needs {needs} tokens and {state.budget - state.used} are left of {state.budget}"
+    if match.tokens > state.budget - state.used:
+        return "OVER_BUDGET", f"it needs {match.tokens} tokens and {state.budget - state.used} are left of {state.budget}"
     return None
 
 
 def _hit(match: Match, check: Check, others: Iterable[Memory], now: datetime) -> Hit:
     memory = match.memory
     rivals = tuple(other.id for other in others if not is_narrower(memory.scope, other.scope))
-    seen = memory.last_verified_at or memory.recorded_at
-    return Hit(memory, match.score, match.parts, tokens_of(memory), now - seen, check, rivals)
+    return Hit(memory, match.score, match.parts, match.tokens, now - memory.seen, check, rivals)

@@ -68,7 +68,7 @@ def reranked(ranked: Ranked, head: Sequence[Match], question: str, recipe: Recip
         parts.setdefault("(reader)", {})[match.row] = float(value)
     scores, gains = ranked.scores.copy(), list(ranked.gains)
     for name, by_row in sorted(parts.items()):
-        rows = np.array(sorted(by_row), np.int32)
+        rows = np.array(sorted(by_row), np.int64)
         gains.append((name, rows, np.array([by_row[row] for row in rows.tolist()])))
         scores[np.searchsorted(ranked.rows, rows)] += gains[-1][2]
     return replace(ranked, scores=np.round(scores, DIGITS), gains=gains)

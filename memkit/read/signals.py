@@ -130,7 +130,7 @@ class Grams:
             rows, counts = self.postings[gram]
             total[rows] += (1 + np.log(counts)) * self.weights[gram] * weight
         rows = np.flatnonzero(total)
-        return rows.astype(np.int32), total[rows] / (self.norms[rows] * sqrt(sum(weight**2 for weight in wanted.values())))
+        return rows.astype(np.int64), total[rows] / (self.norms[rows] * sqrt(sum(weight**2 for weight in wanted.values())))
 
 
 _grams_of: WeakKeyDictionary[View, Grams] = WeakKeyDictionary()  # goes with the view, and so never outlives what it was made of
@@ -147,7 +147,7 @@ def added(view: View, gains: Sequence[tuple[str, Ints, Floats]]) -> Found:
     total = np.zeros(view.size)
     for _, rows, gained in gains:
         total[rows] += gained
-    rows = np.flatnonzero(total).astype(np.int32)
+    rows = np.flatnonzero(total).astype(np.int64)
     return Found(rows, np.round(total[rows], DIGITS), gains)
 
 

@@ -6,7 +6,7 @@ and the digest that part had. Times are `datetime`s with a zone, always UTC. Sco
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -17,12 +17,18 @@ ANY = -1
 
 
 class Kind(StrEnum):
-    """What sort of thing a memory is; kinds age differently."""
+    """What sort of thing a memory is; kinds age differently.
+
+    A FACT does not decay: it falls when its evidence does. A PREFERENCE stands until a person corrects it. An EXPERIENCE is only
+    appended, with its task and its verification, and never overwritten. The confidence of an INFERENCE moves by feedback. An ABSENCE says
+    that a search found nothing: it expires, and neither hides, replaces nor stops anything.
+    """
 
     FACT = "fact"
     PREFERENCE = "preference"
     EXPERIENCE = "experience"
     INFERENCE = "inference"
+    ABSENCE = "absence"
 
 
 class Trust(StrEnum):
@@ -85,6 +91,15 @@ class Status(StrEnum):
     RETIRED = "RETIRED"
 
 
+class Role(StrEnum):
+    """Who spoke in a session."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    SYSTEM = "system"
+
+
 class ProposalStatus(StrEnum):
     """Where a proposal stands."""
 
@@ -130,7 +145,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Memory:
-    """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten."""
+    """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten.
+
+    An experience carries the `task` it was made in and the `verification` by which it is known; they are None for all other kinds.
+    """
 
     id: str
     tenant: str
@@ -154,11 +172,23 @@ class Memory:
     expires_at: datetime | None
     evidence: tuple[Evidence, ...] = ()
     support: Support = Support.ALL
+    task: str | None = None
+    verification: str | None = None
 
     @property
     def dimensions(self) -> dict[str, str]:
         """Return the scope as a dict of its named dimensions."""
         return named_dimensions(self.scope)
+
+    @property
+    def negative(self) -> bool:
+        """Return whether it only says that a search found nothing."""
+        return self.kind is Kind.ABSENCE
+
+    @property
+    def seen(self) -> datetime:
+        """Return when somebody last looked: when its evidence was verified, or it was recorded."""
+        return self.last_verified_at or self.recorded_at
 
     def ended(self, now: datetime) -> bool:
         """Return whether it has expired or is no longer true, to the instant."""
@@ -200,11 +230,25 @@ class Candidate:
     evidence: tuple[Evidence, ...] = ()
     times: Times = Times()
     support: Support = Support.ALL
+    task: str | None = None
+    verification: str | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return all that it says: the content and, of an experience, the task and its verification."""
+        return tuple(text for text in (self.content, self.task, self.verification) if text is not None)
+
+    def withdrawn(self) -> Candidate:
+        """Return the candidate without anything that it says or rests on."""
+        return replace(self, content=None, evidence=(), task=None, verification=None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proposal:
-    """A candidate that waits for a person. `id` counts within a tenant; 0: it was refused at the door and nothing was kept."""
+    """A candidate that waits for a person. `id` counts within a tenant; 0: it was refused at the door and nothing was kept.
+
+    `recalls` is by how many distinct questions it was wanted while it waited.
+    """
 
     id: int
     scope: str
@@ -216,6 +260,12 @@ class Proposal:
     why: str
     created_at: datetime
     flags: tuple[str, ...] = ()
+    recalls: int = 0
+
+    @property
+    def supports(self) -> int:
+        """Return how many distinct pieces of evidence, or else words of one proposer, stand behind it."""
+        return len({(piece.cite, piece.digest) for piece in self.candidate.evidence}) or 1
 
     @property
     def key(self) -> str:
@@ -252,6 +302,31 @@ class Outcome:
 
     def __repr__(self) -> str:
         return f"Outcome({self.op} {self.reason}: {self.why})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Episode:
+    """One thing that was said or done in a session; `number` counts 1, 2, 3 within it. `text` is None once it was forgotten.
+
+    `visible`: the model saw it. `trusted`: it comes from the person or from a source the caller vouches for, not from a web page.
+    """
+
+    session: str
+    number: int
+    role: Role
+    text: str | None
+    visible: bool
+    trusted: bool
+    at: datetime
+    scope: str
+
+    @property
+    def source(self) -> str:
+        """Return the name under which memories cite it, for instance `session:monday/3`."""
+        return f"session:{self.session}/{self.number}"
+
+    def __repr__(self) -> str:
+        return f"Episode({self.source} {self.role}: {shortened(self.text)} in {self.scope})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +369,14 @@ class Check:
     verdict: Verdict
     why: str
     evidence: tuple[EvidenceCheck, ...]
+
+    @property
+    def aside(self) -> str:
+        """Return what belongs beside the memory wherever it is shown: that nobody looked since, or that nothing was found; or nothing."""
+        day = self.memory.seen.date().isoformat()
+        if self.memory.negative:
+            return f"searched and found nothing as of {day}; search again"
+        return f"not re-checked since {day}" if self.verdict is Verdict.UNVERSIONED else ""
 
     def __repr__(self) -> str:
         return f"Check({self.memory.key}: {self.verdict}, {self.why})"

@@ -27,6 +27,9 @@ create table revision (
     review_at        text,
     expires_at       text,
     support          text not null check (support in ('all', 'any')),
+    task             text,                  -- content (of an experience)
+    verification     text,                  -- content (of an experience)
+    check (op <> 'DELETE' or coalesce(task, verification) is null),
     unique (tenant, scope, key, revision)   -- the compare-and-swap
 ) strict;
 
@@ -51,9 +54,20 @@ create table proposal (
     review_at   text,
     expires_at  text,
     support     text not null,
+    task         text,                      -- content
+    verification text,                      -- content
     unique (tenant, number)
 ) strict;
 create index proposal_waiting on proposal (tenant, scope, status);
+
+create table shadow (                       -- which distinct questions a waiting proposal would have answered, as keyed digests
+    id          integer primary key,
+    tenant      text not null,
+    proposal_id integer not null references proposal,
+    digest      text not null,
+    at          text not null,
+    unique (proposal_id, digest)
+) strict;
 
 create table state (                        -- where a task stands, by exact name; overwritten, never indexed
     id      integer primary key,
@@ -113,6 +127,31 @@ create table event (                        -- the audit: append-only envelopes 
 ) strict;
 create trigger event_is_not_rewritten before update on event begin select raise(abort, 'events are append-only'); end;
 create trigger event_is_not_removed before delete on event begin select raise(abort, 'events are append-only'); end;
+
+create table lease (                        -- who may do a job now; the token never goes down, so a row is never removed
+    tenant     text not null,
+    name       text not null,
+    holder     text not null,
+    token      integer not null check (token > 0),
+    expires_at text,
+    failures   integer not null,
+    not_before text,
+    primary key (tenant, name)
+) strict;
+create trigger lease_token_never_falls before update on lease when new.token < old.token begin select raise(abort, 'a token never falls'); end;
+create trigger lease_is_not_removed before delete on lease begin select raise(abort, 'a lease is released, not removed'); end;
+
+create table run (                          -- what each consolidation saw, changed and wrote, in numbers
+    id            integer primary key,
+    tenant        text not null,
+    scopes        text not null,
+    at            text not null,
+    input_version text not null,
+    seen          integer not null,
+    lost          integer not null,
+    written       integer not null
+) strict;
+create index run_of_tenant on run (tenant, at);
 
 create view memory as                       -- the current value: the newest revision of each key, unless it retired the key
 select r.* from revision r

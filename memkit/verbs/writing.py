@@ -22,8 +22,8 @@ from memkit.record.model import (
 from memkit.record.scope import Scope
 from memkit.verbs.base import Opened
 from memkit.write import proposals
-from memkit.write.arguments import check_key, choice, confidence_of, flags_of, said
-from memkit.write.citing import observed, repeats, require_evidence
+from memkit.write.arguments import check_key, choice, confidence_of, flags_of, kind_of, said
+from memkit.write.citing import first_hand, observed, repeats, require_evidence
 from memkit.write.commit import Place, commit, rescope
 
 
@@ -38,16 +38,21 @@ class WritingVerbs(Opened):
         scope: Scope,
         expected: int = 0,
         kind: str = Kind.PREFERENCE,
+        task: str | None = None,
+        verification: str | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
         expires_at: datetime | None = None,
         review_at: datetime | None = None,
     ) -> Outcome:
-        """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`."""
+        """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`.
+
+        An experience says in which `task` it was made and by which `verification` it is known to be so, here and in the other verbs.
+        """
         require(self.principal, "write")
         require_person(self.principal, "state a memory")
         times = Times(valid_from, valid_to, review_at, expires_at)
-        candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.STATED, 1.0, "user", (), times)
+        candidate = Candidate(key, content, kind_of(kind), Trust.STATED, 1.0, "user", (), times, Support.ALL, task, verification)
         return self._told(commit(self.db, candidate, self._place(scope), expected=expected, now=self._now()))
 
     def learn(
@@ -60,6 +65,9 @@ class WritingVerbs(Opened):
         support: str = Support.ALL,
         expected: int = 0,
         kind: str = Kind.FACT,
+        task: str | None = None,
+        verification: str | None = None,
+        second_hand: bool = False,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
         expires_at: datetime | None = None,
@@ -67,7 +75,8 @@ class WritingVerbs(Opened):
     ) -> Outcome:
         """Keep what sources say: they are read and hashed now. VERIFIED when a person calls it, or when the content repeats what stands
         at every citation and looks like no instruction; otherwise it becomes a proposal. `support` says whether "all" citations must
-        hold from then on, or "any" of them. Raises BadLocator, UnsafePath, Refused, Conflict.
+        hold from then on, or "any" of them. A summary or the like (`second_hand` declares one) is refused for a fact, and leaves anything
+        else INFERRED. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
         reader, place, now = self._reader(), self._place(scope), self._now()
@@ -75,24 +84,42 @@ class WritingVerbs(Opened):
             raise Refused(
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
+        first = first_hand(evidence, reader, kind_of(kind), declared=second_hand)
         vouched = self.principal.actor == "person"
         flags = () if vouched else flags_of(content)
-        bears_out = vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader))
+        bears_out = first and (vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader)))
         trust, times = Trust.VERIFIED if bears_out else Trust.INFERRED, Times(valid_from, valid_to, review_at, expires_at)
-        rests = (evidence, times, choice(Support, "support", support))
-        candidate = Candidate(key, content, choice(Kind, "kind", kind), trust, 1.0, "source", *rests)
+        rests = (evidence, times, choice(Support, "support", support), task, verification)
+        candidate = Candidate(key, content, kind_of(kind), trust, 1.0, "source", *rests)
         if bears_out:
             return self._told(commit(self.db, candidate, place, expected=expected, now=now))
         proposal = proposals.propose(self.db, candidate, place, flags=flags, now=now)
         return Outcome(proposal.op, proposal.reason, proposal.why, None, proposal)
 
     def propose(
-        self, key: str, content: str, *, scope: Scope, kind: str = Kind.INFERENCE, confidence: float = 0.5, cite: str | Sequence[str] = ()
+        self,
+        key: str,
+        content: str,
+        *,
+        scope: Scope,
+        kind: str = Kind.INFERENCE,
+        confidence: float = 0.5,
+        cite: str | Sequence[str] = (),
+        task: str | None = None,
+        verification: str | None = None,
+        expires_at: datetime | None = None,
+        second_hand: bool = False,
     ) -> Proposal:
-        """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
+        """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits.
+
+        What a search did not find is an absence (kind="absence", here and in the other verbs), and must expire.
+        """
         require(self.principal, "write")
-        evidence = observed(cite, self._reader(), self._now())
-        candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.INFERRED, confidence_of(confidence), "model", evidence)
+        reader = self._reader()
+        evidence, sort = observed(cite, reader, self._now()), kind_of(kind)
+        first_hand(evidence, reader, sort, declared=second_hand)
+        rests = (evidence, Times(expires_at=expires_at), Support.ALL, task, verification)
+        candidate = Candidate(key, content, sort, Trust.INFERRED, confidence_of(confidence), "model", *rests)
         return proposals.propose(self.db, candidate, self._place(scope), flags=flags_of(content), now=self._now())
 
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:

@@ -2,12 +2,14 @@
 
 A proposal keeps what was proposed, what it rests on, and the revision that was current when it came; a person admits or rejects it.
 What admission refuses at once (a tombstone stands, it is known already, it contradicts higher trust) never enters the inbox, only the
-log. Gates and shadow recalls for inferences are not here yet.
+log. The same statement in other words adds its evidence to the proposal that waits, not a row. While a proposal waits, the distinct
+questions that would have found it are counted, as keyed digests; what that is worth is in `gates.py`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -20,8 +22,11 @@ from memkit.record.database import Database
 from memkit.record.model import Candidate, Decision, Evidence, Kind, Op, Outcome, Proposal, ProposalStatus, Support, Times, Trust
 from memkit.record.scope import Principal, named_dimensions
 from memkit.record.text import normalise
+from memkit.write.citing import MOST_CITES
 from memkit.write.commit import Place, clean, commit_inside, judge
+from memkit.write.duplicates import same_statement
 
+_RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
 _WAITS = "it waits in the inbox until a person admits or rejects it"
 
 
@@ -32,20 +37,25 @@ def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[st
     """
     candidate = clean(candidate)
     with db.write() as tx:
-        decision, current = judge(tx, db, candidate, place, now)
-        revision = current.revision if current else 0
-        for earlier in _same(tx, place, candidate):
-            if earlier.status is ProposalStatus.PENDING:
-                return earlier
-            if decision.op is not Op.NOOP:
-                decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
-        if decision.op is Op.NOOP:
-            store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
-            refused = replace(candidate, content=None, evidence=()) if decision.reason == "TOMBSTONED" else candidate
-            return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, decision.reason, decision.why, now, flags)
-        store.log(tx, Op.PROPOSED, "AWAITS_A_PERSON", **_where(place), key=candidate.key, revision=revision, now=now)
-        number = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)
-        return fetch(tx, place.principal, number)
+        return propose_inside(tx, db, candidate, place, flags=flags, now=now)
+
+
+def propose_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, *, flags: tuple[str, ...], now: datetime) -> Proposal:
+    """Do what `propose` does inside a transaction that already holds the write lock, with a clean candidate."""
+    decision, current = judge(tx, db, candidate, place, now)
+    revision = current.revision if current else 0
+    for earlier in _same(tx, place, candidate):
+        if earlier.status is ProposalStatus.PENDING:
+            return support(tx, place, earlier, candidate)
+        if decision.op is not Op.NOOP:
+            decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
+    if decision.op is Op.NOOP:
+        store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
+        refused = candidate.withdrawn() if decision.reason == "TOMBSTONED" else candidate
+        return Proposal(0, place.scope, ProposalStatus.REJECTED, refused, revision, Op.NOOP, decision.reason, decision.why, now, flags)
+    store.log(tx, Op.PROPOSED, "AWAITS_A_PERSON", **_where(place), key=candidate.key, revision=revision, now=now)
+    number = _insert(tx, candidate, place, flags=flags, expected=revision, now=now)
+    return fetch(tx, place.principal, number)
 
 
 def listed(tx: SqliteUtils, principal: Principal, scopes: list[str], status: ProposalStatus) -> list[Proposal]:
@@ -92,11 +102,36 @@ def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalSt
     return fetch(tx, place.principal, proposal)
 
 
+def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[int], *, query: str, now: datetime) -> None:
+    """Note that a question would have found these proposals; the same question, in any spelling, counts once."""
+    insert = """
+        insert into shadow (tenant, proposal_id, digest, at)
+        select :tenant, id, :digest, :at from proposal
+        where tenant = :tenant and number in (select value from json_each(:numbers)) and status = 'PENDING'
+        on conflict do nothing"""
+    digest = db.keyed_digest(f"query\0{tenant}\0{normalise(query)}")
+    tx.execute(insert, {"tenant": tenant, "digest": digest, "at": store.stamp(now), "numbers": json.dumps(numbers)})
+
+
+def support(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candidate) -> Proposal:
+    """Add what a candidate rests on to the proposal that says the same already: where each place says all of it, any may hold."""
+    known = {(piece.cite, piece.digest) for piece in waiting.candidate.evidence}
+    fresh = tuple(piece for piece in candidate.evidence if (piece.cite, piece.digest) not in known)
+    alone = all(len(side.evidence) <= 1 or side.support is Support.ANY for side in (waiting.candidate, candidate))
+    if not fresh or not alone or len(known) + len(fresh) > MOST_CITES:
+        return waiting
+    row = {"tenant": place.principal.tenant, "number": waiting.id, "support": Support.ANY}
+    query = "update proposal set support = :support where tenant = :tenant and number = :number returning id"
+    ((identity,),) = tx.execute(query, row).fetchall()
+    store.add_evidence(tx, place.principal.tenant, fresh, proposal_id=identity)
+    return fetch(tx, place.principal, waiting.id)
+
+
 def _same(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]:
     """Return the proposals of the key that wait or were rejected and say the same, disguises undone."""
     where = "scope = :scope and key = :key and status in ('PENDING', 'REJECTED') and content is not null"
     earlier = _proposals(tx, place.principal.tenant, where, scope=place.scope, key=candidate.key)
-    return [proposal for proposal in earlier if normalise(proposal.content or "") == normalise(candidate.content or "")]
+    return [proposal for proposal in earlier if same_statement(proposal.content or "", candidate.content or "")]
 
 
 def _insert(tx: SqliteUtils, candidate: Candidate, place: Place, *, flags: tuple[str, ...], expected: int, now: datetime) -> int:
@@ -116,7 +151,9 @@ def _where(place: Place) -> dict[str, Any]:
 
 
 def _proposals(tx: SqliteUtils, tenant: str, where: str, **values: object) -> list[Proposal]:
-    rows = store.select(tx, f"select * from proposal where tenant = :tenant and {where} order by id", {"tenant": tenant, **values})
+    rows = store.select(
+        tx, f"select *, {_RECALLS} from proposal where tenant = :tenant and {where} order by id", {"tenant": tenant, **values}
+    )
     evidence = store.evidence_of(tx, tenant, "proposal_id", [row["id"] for row in rows]) if rows else {}
     return [_proposal(row, evidence.get(row["id"], ())) for row in rows]
 
@@ -129,11 +166,12 @@ def _proposal(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Proposal:
         id=row["number"],
         scope=row["scope"],
         status=status,
-        candidate=Candidate(*kept, evidence, times, Support(row["support"])),
+        candidate=Candidate(*kept, evidence, times, Support(row["support"]), row["task"], row["verification"]),
         expected=row["expected"],
         op=Op.PROPOSED,
         reason=row["reason"],
         why=_WAITS if status is ProposalStatus.PENDING else f"it was decided: {status}",
         created_at=datetime.fromisoformat(row["created_at"]),
         flags=tuple(row["flags"].split()),
+        recalls=row["recalls"],
     )

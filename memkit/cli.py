@@ -6,8 +6,10 @@ are asked for, so that `memkit doctor` still answers on an installation where so
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -15,8 +17,8 @@ from memkit.errors import MemkitError
 from memkit.lab import doctor as doctor_
 from memkit.lab import serve
 
-EVALUATIONS = {"extraction": "memkit.lab.evaluate_extraction"}
-"""Name on the command line -> the module whose `report(data, for_program=...)` measures it."""
+EVALUATIONS = {"extraction": "memkit.lab.evaluate_extraction", "retrieval": "memkit.lab.evaluate_retrieval"}
+"""Name on the command line -> the module that measures it: by its `report(data, for_program=...)`, or a `command` of its own."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,16 +87,35 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None)
         raise click.ClickException(str(error)) from error
 
 
-@main.command("eval")
-@click.argument("name", type=click.Choice(sorted(EVALUATIONS)))
-@click.argument("data", required=False, type=click.Path(exists=True, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the rows for a program.")
-def evaluate(name: str, data: Path | None, as_json: bool) -> None:
-    """Measure how well a part of memkit does its work, on labelled data.
+class _Evaluations(click.Group):
+    """The evaluations, each loaded from its module when it is asked for."""
 
-    NAME says which part; DATA is a file or a folder to measure on, instead of the project's own.
-    """
-    try:
-        click.echo(import_module(EVALUATIONS[name]).report(data, for_program=as_json))
-    except MemkitError as error:
-        raise click.ClickException(str(error)) from error
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(EVALUATIONS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in EVALUATIONS:
+            return None
+        module = import_module(EVALUATIONS[cmd_name])
+        found: click.Command = getattr(module, "command", None) or _evaluation(cmd_name, module)
+        return found
+
+
+def _evaluation(name: str, module: ModuleType) -> click.Command:
+    """Return the command of an evaluation that takes data and has one report."""
+
+    def run(data: Path | None, as_json: bool) -> None:
+        try:
+            click.echo(module.report(data, for_program=as_json))
+        except MemkitError as error:
+            raise click.ClickException(str(error)) from error
+
+    where = click.Argument(["data"], required=False, type=click.Path(exists=True, path_type=Path))
+    switch = click.Option(["--json", "as_json"], is_flag=True, help="Print the rows for a program.")
+    told = f"{inspect.getdoc(module) or name}\n\nDATA is a file or a folder to measure on, instead of the project's own."
+    return click.Command(name, params=[where, switch], callback=run, help=told)
+
+
+@main.group(name="eval", cls=_Evaluations)
+def evaluate() -> None:
+    """Measure how well a part of memkit does its work, on labelled data."""

@@ -27,6 +27,7 @@ HIDDEN = {
     "memkit.cli": "tour, bench and evaluations load when they are asked for, so that doctor works on a broken installation",
     "memkit.lab.doctor": "to import a dependency is how it is checked",
     "memkit.lab.peers": "a peer that is not installed gives a row that says so",
+    "memkit.read.dense": "scikit-learn and the packaged model are optional; a clear error says which extra brings them",
     "memkit.read.analyze": "the stemmer is loaded at the first word, so that import stays light",
     "memkit.write.extract_model": "the llm library is optional; a clear error says so",
     "memkit.lab.serve": "JupyterLab is optional; a clear error says so",

@@ -345,10 +345,11 @@ def verbs_with_a_scope(kit: memkit.Kit) -> Iterator[tuple[str, Callable[[object]
     """Yield every public verb that takes a scope, to be called with one; a new verb is found without a change here."""
     values = {"key": "k", "content": "v", "cite": "a.cfg", "query": "q", "budget": 9, "expected": 0, "reason": "r", "source": "a.cfg"}
     values |= {"to": memkit.Scope(workspace="elsewhere")}
+    values |= {"when": START, "session": "monday", "role": "user", "text": "v", "tokens_left": 9}
     for name, verb in inspect.getmembers(kit, inspect.ismethod):
         wanted = inspect.signature(verb).parameters
-        if "scope" in wanted and not name.startswith("_"):
-            arguments = {each: (values | {"when": START})[each] for each in wanted if each in values or each == "when"}
+        if "scope" in wanted and wanted["scope"].default is inspect.Parameter.empty and not name.startswith("_"):
+            arguments = {each: values[each] for each in wanted if each in values}
             yield name, lambda scope, verb=verb, arguments=arguments: verb(**arguments, scope=scope)
 
 
@@ -362,6 +363,8 @@ def test_a_missing_scope_is_an_error_on_every_path(monkeypatch):
             for _, verb in verbs:
                 with pytest.raises(memkit.BadScope):
                     verb(None)
+            optional = inspect.signature(kit.consolidate).parameters["scope"]  # the job's "all" is all that this principal may write
+            assert optional.default is None and "consolidate" not in {name for name, _ in verbs}
 
     check()
     for module in ("base", "reading"):
@@ -484,7 +487,7 @@ def entries(kit: memkit.Kit, secret: str) -> Iterator[Callable[[], object]]:
     for cite in (f"{secret}.cfg", f"a.cfg#key={secret}", f'a.cfg#quote="{secret}"', f"../{secret}", f"a.cfg#lines={secret}", secret):
         yield lambda cite=cite: kit.learn("cited", "a sentence", scope=SHOP, cite=cite)
         yield lambda cite=cite: kit.propose("cited", "a sentence", scope=SHOP, cite=cite)
-    for name in ("key", "query", "source", "reason", "content", "cite"):
+    for name in ("key", "query", "source", "reason", "content", "cite", "session", "role", "text"):
         for _, verb in with_argument(kit, name, secret):
             yield verb
     for _, verb in verbs_with_a_scope(kit):
@@ -508,6 +511,7 @@ def entries(kit: memkit.Kit, secret: str) -> Iterator[Callable[[], object]]:
 def with_argument(kit: memkit.Kit, name: str, value: object) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield every verb that takes an argument of this name, called with a value for it and plain ones for the others."""
     plain = {"key": "k9", "content": "v", "cite": "a.cfg#key=x", "query": "q", "budget": 9, "expected": 0, "reason": "r", "when": START}
+    plain |= {"session": "monday", "role": "user", "text": "v", "tokens_left": 9}
     plain |= {"source": "a.cfg", "scope": SHOP, "to": memkit.Scope(workspace="elsewhere")}
     for verb_name, verb in inspect.getmembers(kit, inspect.ismethod):
         wanted = inspect.signature(verb).parameters

@@ -6,17 +6,20 @@ rank order, each source at most once. Recall only reads. Other signals than TF-I
 
 from __future__ import annotations
 
-from collections import Counter
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
 from memkit.errors import Refused, shown
-from memkit.read.analyze import analyze
+from memkit.read import rank as ranking
 from memkit.read.follow import Index
-from memkit.read.index import tfidf
+from memkit.read.links import recorded
 from memkit.read.matches import Match, Matches
+from memkit.read.recipes import Recipe
+from memkit.read.rerank import HEAD, reranked
+from memkit.record import store
 from memkit.record.database import Database
 from memkit.record.evidence import Reader, check_memory
 from memkit.record.model import Check, Memory, Verdict, shortened
@@ -25,18 +28,6 @@ from memkit.record.text import count_tokens, plain
 
 FIRST = 16  # memories read at once to begin with; twice as many each time
 AT_ONCE = 32  # skipped memories that are read without being asked for
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How memories are ranked. `threshold` is the score below which one is skipped: a memory must score more than that."""
-
-    name: str
-    threshold: float = 0.0
-
-
-TFIDF = Recipe("tfidf")
-"""Exact TF-IDF: the scores of scikit-learn's TfidfVectorizer fitted on the current rows of the visible scopes."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,13 +67,17 @@ class Skipped:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Recall:
-    """What a query found: hits best first, and what was skipped. `tokens` never exceeds `budget`; `matched` counts both."""
+    """What a query found: hits best first, and what was skipped. `tokens` never exceeds `budget`; `matched` counts both.
+
+    `elsewhere`: the calls that answer what was asked of where a task stands, which is never recalled.
+    """
 
     query: str
     budget: int
     hits: tuple[Hit, ...]
     matched: int
     tell: Callable[[], tuple[Skipped, ...]] = field(default=tuple)
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -131,12 +126,21 @@ class _Fill:
         self.contents |= set() if hit.memory.negative else {plain(hit.memory.content or "")}
 
 
-def rank(db: Database, index: Index, query: str, scopes: Sequence[str]) -> Matches:
-    """Score the current rows of the visible scopes, and read none of them."""
-    terms = Counter(analyze(query))
+def rank(db: Database, index: Index, query: str, scopes: Sequence[str], *, recipe: Recipe, now: datetime) -> Matches:
+    """Score the current rows of the visible scopes, and read only the few that are reranked."""
     with db.read() as tx:
         view = index.view(tx, scopes)
-        return Matches(db, index.tenant, scopes, view, tfidf(view, terms))
+
+        def texts() -> list[str]:
+            said = {row[0]: row[2] for scope in scopes for row in store.texts(tx, index.tenant, scope)}
+            return [said[document.seq] for document in view.documents]
+
+        ranked = ranking.rank(view, query, recipe, recorded(tx, index.tenant), texts)
+        matches = Matches(db, index.tenant, scopes, view, ranked)
+    if recipe.rerank or recipe.reader:
+        head = matches.read(matches.best(HEAD, room=sys.maxsize, above=recipe.threshold))
+        return matches.scored_again(reranked(ranked, head, query, recipe, now))
+    return matches
 
 
 def fill(matches: Matches, reader: Reader, query: str, *, budget: int, limit: int | None, recipe: Recipe, now: datetime) -> Recall:
@@ -154,11 +158,12 @@ def fill(matches: Matches, reader: Reader, query: str, *, budget: int, limit: in
             if isinstance(outcome, Hit):
                 state.take(outcome)
         most *= 2
+    matches.forget_read()  # what is told later is told as it is then: it may be forgotten meanwhile
 
     def tell() -> tuple[Skipped, ...]:
         return tuple(_skipped(matches, seen, _Fill(budget, limit), recipe, now))
 
-    found = Recall(query, budget, tuple(state.hits), len(matches), tell)
+    found = Recall(query, budget, tuple(state.hits), len(matches), tell, matches.found.elsewhere)
     if len(matches) - len(seen) <= AT_ONCE:
         found.skipped  # noqa: B018  read now, so that a small answer can be looked at after the store is closed
     return found
@@ -191,10 +196,6 @@ def _skipped(matches: Matches, seen: Mapping[int, Hit | Skipped], state: _Fill, 
             yield outcome
         elif (match := unseen.get(row)) and (refusal := _refused(match, state, recipe, now)):
             yield Skipped(match.memory, match.score, *refusal)
-
-
-def _stands(other: Memory, now: datetime) -> bool:
-    return other.begun(now) and not other.ended(now) and not other.negative
 
 
 def check_request(query: object, budget: object, limit: object, recipe: object) -> None:
@@ -233,8 +234,9 @@ def _policy(match: Match, others: Iterable[Memory], recipe: Recipe, now: datetim
     for other in others:
         if is_narrower(other.scope, memory.scope):
             return "HIDDEN_BY_NARROWER", f"{other.scope} has its own value for {memory.key!r}, which applies here"
-    if match.score <= recipe.threshold:
-        return "BELOW_THRESHOLD", f"its score {match.score:.3f} is not above {recipe.threshold}"
+    if not match.enough or match.score <= recipe.threshold:
+        short = f"the best memory covers less than {recipe.coverage:.0%} of the question" if not match.enough else ""
+        return "BELOW_THRESHOLD", short or f"its score {match.score:.3f} is not above {recipe.threshold}"
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memkit.record.text import comparable, compiled, fold, normalise
+from memkit.record.text import Folded, comparable, compiled, fold, normalise
 from memkit.record.tokens import MOST_TRIES, joined
 
 MARK = "[forgotten]"
@@ -28,10 +28,15 @@ def places(text: str, value: str) -> Iterator[tuple[int, int]]:
         if at < 0:
             return
         start, end = view.original_span(at, at + len(wanted))
-        whole = not joined(seen.text, start) and not joined(seen.text, end)
+        whole = not joined(seen.text, start) and not joined(seen.text, end) and not (_within(view, at) or _within(view, at + len(wanted)))
         if whole:
             yield seen.original_span(start, end)
         at = view.text.find(wanted, at + (len(wanted) if whole else 1))
+
+
+def _within(view: Folded, at: int) -> bool:
+    """Return whether a place lies within what one character became, as between the two letters of a sharp s."""
+    return 0 < at < len(view.offsets) and view.offsets[at - 1] == view.offsets[at]
 
 
 def states(text: str, value: str) -> bool:

@@ -46,6 +46,8 @@ class Draft:
 def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime) -> Draft:
     """Read and hash what was quoted, and say why the candidate would wait. What cannot be kept comes back as refused, with the reason."""
     candidate = Candidate(one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session")
+    if masking.MARK in f"{one.content}{one.quote}":
+        return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:
         cited = [(episodes[number], quote) for number, quote in ((one.episode, one.quote), *one.also)]
         candidate = replace(candidate, evidence=observed([_cite(episode, quote, reader) for episode, quote in cited], reader, now))

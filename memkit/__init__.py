@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memkit.kit import Kit
     from memkit.kit import open as open
     from memkit.read.recall import TFIDF, Recall, Recipe
+    from memkit.record.git import branch_of
     from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
     from memkit.record.scope import Principal, Scope
     from memkit.record.suggest import suggest
@@ -57,6 +58,7 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "Trust",
     "UnsafePath",
     "Verdict",
+    "branch_of",
     "redact",
     "screen",
     "suggest",
@@ -65,6 +67,7 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
 _HOMES = {
     "memkit.kit": "Kit open",
     "memkit.read.recall": "Recall Recipe TFIDF",
+    "memkit.record.git": "branch_of",
     "memkit.record.model": "ANY Kind Op ProposalStatus Status Trust Verdict",
     "memkit.record.scope": "Principal Scope",
     "memkit.record.suggest": "suggest",

@@ -23,14 +23,21 @@ class MemkitError(Exception):
 class Conflict(MemkitError):
     """Somebody else wrote first: the current revision is not the one the writer had seen. Nothing was written.
 
-    Attributes: `expected` and `actual`, revision numbers; 0 means "no current value".
+    Attributes: `expected` and `actual`, revision numbers; 0 means "no current value". `occupied`: the scope that a memory was to move into
+    and that has a value of its own, or nothing.
 
     >>> print(Conflict("retries", expected=1, actual=2))
     'retries' is at revision 2, not at the expected 1: read the current value, decide again, and pass expected=2
     """
 
-    def __init__(self, key: str, *, expected: int, actual: int) -> None:
-        self.key, self.expected, self.actual = key, expected, actual
+    def __init__(self, key: str, *, expected: int, actual: int, occupied: str = "") -> None:
+        self.key, self.expected, self.actual, self.occupied = key, expected, actual, occupied
+        if occupied:
+            super().__init__(
+                f"{key!r} cannot move into {occupied}, which has its own value at revision {actual}: decide which holds;"
+                f" correct it there with remember(..., expected={actual}), or move to a scope without one"
+            )
+            return
         found = f"is at revision {actual}" if actual else "has no current value"
         wanted = f"at the expected {expected}" if expected else "absent, as expected=0 says"
         super().__init__(f"{key!r} {found}, not {wanted}: read the current value, decide again, and pass expected={actual}")

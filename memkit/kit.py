@@ -18,6 +18,7 @@ from memkit.verbs.base import Clock
 from memkit.verbs.governing import GoverningVerbs
 from memkit.verbs.reading import ReadingVerbs
 from memkit.verbs.sessions import SessionVerbs
+from memkit.verbs.tidying import TidyingVerbs
 from memkit.verbs.writing import WritingVerbs
 
 
@@ -48,13 +49,13 @@ def open(
     folder = None if root is None else Folder(root)
     db = Database(path, ids=random_id if ids is None else ids)
     if folder is not None:
-        folder.keep_out(db.owned)
+        folder.keep_out(db.owns)
     readable = folder if folder is not None else Texts({} if sources is None else sources)
     who = Principal() if principal is None else principal
     return Kit(db, readable, who, (lambda: datetime.now(UTC)) if clock is None else clock)
 
 
-class Kit(SessionVerbs, WritingVerbs, ReadingVerbs, GoverningVerbs):
+class Kit(SessionVerbs, WritingVerbs, TidyingVerbs, ReadingVerbs, GoverningVerbs):
     """An open store seen by one principal. Every verb takes the scope it applies to; a missing one is BadScope, never "all"."""
 
     def acting_as(self, principal: Principal) -> Kit:

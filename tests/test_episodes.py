@@ -189,7 +189,7 @@ def test_what_the_assistant_said_is_no_evidence_for_a_fact() -> None:
     with opened() as kit:
         said = kit.record("monday", "assistant", "The timeout is 30 seconds", scope=SHOP)
         for verb in (kit.learn, kit.propose):
-            with pytest.raises(memkit.Refused, match="cite the original") as caught:
+            with pytest.raises(memkit.Refused, match="because the assistant said it") as caught:
                 verb("timeout", "the timeout is 30 seconds", scope=SHOP, cite=said.source, kind="fact")  # type: ignore[operator]
             assert caught.value.reason == "SECOND_HAND"
         assert kit.propose("timeout", "the timeout is 30 seconds", scope=SHOP, cite=said.source).op == "PROPOSED"

@@ -460,3 +460,50 @@ def test_the_rules_are_what_extracts_where_no_other_extractor_is_named() -> None
 
 def test_reasons_have_a_sentence() -> None:
     assert set(proposals._WHY) == {proposals.WAITS, proposals.SAID, proposals.FORGET} and drafts.WAITS == proposals.WAITS
+
+
+def test_consolidation_leaves_requests_to_forget_and_the_words_of_a_user_to_a_person() -> None:
+    with opened() as kit:
+        for key in ("one", "two"):
+            kit.remember(key, f"value of {key} is 4471-blue", scope=SHOP)
+        kit.record("monday", "user", "forget 4471-blue\nday: deploy on Tuesday", scope=SHOP)
+        kit.record("monday", "tool", "day: deploy on Friday\nyes, deploy on Friday", scope=SHOP)
+        kit.extract("monday", scope=SHOP, extractor=Notes())
+        kit.propose("day", "deploy on Friday", scope=SHOP, kind="fact", cite="session:monday/2#quote=yes, deploy on Friday")
+        assert [(one.key, one.supports) for one in kit.inbox(scope=SHOP)] == [("one", 1), ("two", 1), ("day", 1), ("day", 2)]
+        kit.consolidate(scope=SHOP)
+        assert [(one.key, one.content) for one in kit.inbox(scope=SHOP)] == [
+            ("one", None),
+            ("two", None),
+            ("day", "deploy on Tuesday"),
+            ("day", "deploy on Friday"),
+        ]
+
+
+def test_a_proposal_of_an_agent_that_a_user_says_too_waits_as_the_users_word() -> None:
+    with opened() as kit:
+        kit.acting_as(AGENT).propose("day", "deploy on Tuesday", scope=SHOP, kind="fact", confidence=0.6)
+        kit.record("monday", "user", "day: deploy on Tuesday", scope=SHOP)
+        (proposal,) = kit.extract("monday", scope=SHOP, extractor=Notes())
+        assert proposal.literal and [one.id for one in kit.inbox(scope=SHOP)] == [proposal.id] == [1]
+        memory = kit.admit(proposal).memory
+        assert memory is not None and memory.trust == "STATED"
+
+
+def test_what_was_learned_from_a_failure_keeps_its_task_and_what_showed_it() -> None:
+    class Lesson(Notes):
+        def extract(self, said: Sequence[Episode]) -> Extraction:
+            told = ("make", "make fails without node", Kind.EXPERIENCE, 0.8, 1, "make fails without node", "make")
+            return Extraction(
+                (Extracted(*told, task="build the shop", verification="the whole build passes again"), Extracted("x", *told[1:]))
+            )
+
+    with opened() as kit:
+        kit.record("monday", "user", "make fails without node; the whole build passes again", scope=SHOP)
+        whole, lacking = kit.extract("monday", scope=SHOP, extractor=Lesson())
+        assert (whole.candidate.task, whole.candidate.verification) == ("build the shop", "the whole build passes again")
+        assert (lacking.id, lacking.reason) == (0, "EXPERIENCE_INCOMPLETE")
+        kit.admit(whole)
+        assert kit.forget("make", scope=SHOP, expected=1, reason="asked").verified and kit.admin.sweep("the whole build passes again") == {
+            ":memory:": 0
+        }

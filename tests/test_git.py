@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import memkit
 from memkit.record import git
 from memkit.record.evidence import Reader, check, observe
 from memkit.record.model import Verdict
@@ -90,6 +91,14 @@ def test_the_branch_is_read_from_the_work_tree(root: Path) -> None:
     seen.append(git.branch_of(root))
     run(root, "switch", "--quiet", "--detach")
     assert [*seen, git.branch_of(root)] == ["main", "main", "feature/超时", None]
+
+
+def test_a_scope_may_take_its_branch_from_the_work_tree(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(root, "switch", "--quiet", "-c", "feature/pay")
+    monkeypatch.chdir(root / "conf")
+    scopes = [memkit.Scope(workspace="shop", branch=memkit.branch_of(where)) for where in (root, str(root), ".")]
+    assert scopes == [memkit.Scope(workspace="shop", branch="feature/pay")] * 3
+    assert memkit.Scope(workspace="shop", branch=memkit.branch_of("/")) == memkit.Scope(workspace="shop")
 
 
 def test_a_branch_switch_is_judged_by_content_and_not_by_commit(root: Path) -> None:

@@ -16,6 +16,7 @@ from redaction_corpus import samples
 
 import memkit.write.redact as room
 from memkit.errors import Refused
+from memkit.record.text import compiled
 from memkit.write.redact import Finding, clean, redact
 from memkit.write.table import table
 
@@ -179,3 +180,14 @@ def test_looking_at_several_texts_together_finds_what_each_alone_would_show() ->
                 assert not clean("timeout", case.text), case.text
                 assert not clean(case.text, "the timeout is 30 s"), case.text
     assert clean("timeout", "the timeout is 30 s", "prod.cfg#key=timeout")
+
+
+ROWS = table("detectors.toml", "token", "identity")
+WORDS = sorted({word for row in ROWS.rows for word in row.near})
+
+
+@given(st.lists(st.sampled_from([*WORDS, *"aptw 0-", "0123456789abcdef", "号"])).map("".join))
+def test_a_row_is_called_for_exactly_where_one_of_its_words_occurs(text):
+    digits = sum(map(text.count, "0123456789"))
+    held = [row.digits <= digits and (row.needs == "" or compiled(row.needs).search(text)) for row in ROWS.rows]
+    assert ROWS.called_for(text) == {n for n, row in enumerate(ROWS.rows) if held[n] and any(word in text for word in row.near)}

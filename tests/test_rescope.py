@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,13 @@ def test_what_cannot_move_stays_and_nothing_is_half_done() -> None:
     with memkit.open() as kit:
         kit.remember("k", "one value", scope=SHOP)
         kit.remember("k", "another", scope=PROD)
-        with pytest.raises(memkit.Conflict):
+        with pytest.raises(memkit.Conflict) as caught:
             kit.rescope("k", scope=SHOP, to=PROD, expected=1)
+        assert (caught.value.expected, caught.value.actual, caught.value.occupied) == (0, 1, "env=prod&workspace=shop")
+        assert str(caught.value) == (
+            "'k' cannot move into env=prod&workspace=shop, which has its own value at revision 1: decide which holds; correct it there with"
+            " remember(..., expected=1), or move to a scope without one"
+        )
         with pytest.raises(memkit.Conflict):
             kit.rescope("k", scope=SHOP, to=TEST, expected=2)
         with pytest.raises(memkit.NotFound):
@@ -48,6 +54,19 @@ def test_what_cannot_move_stays_and_nothing_is_half_done() -> None:
         assert kit.rescope("k", scope=SHOP, to=TEST, expected=2).reason == "TOMBSTONED"
         values = {scope: memory.content for scope in (SHOP, PROD, TEST) if (memory := kit.current("k", scope=scope))}
         assert values == {SHOP: "a forgotten value", PROD: "another"}
+
+
+def test_what_has_ended_or_was_only_not_found_stands_in_no_way() -> None:
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    week = now[0] + timedelta(days=7)
+    with memkit.open(clock=lambda: now[0]) as kit:
+        kit.remember("absent", "the flag", scope=PROD, kind="absence", expires_at=week)
+        kit.remember("ended", "an old value", scope=PROD, expires_at=now[0] + timedelta(days=1))
+        now[0] += timedelta(days=2)
+        for key in ("absent", "ended"):
+            kit.remember(key, "the wide value", scope=SHOP)
+            assert kit.rescope(key, scope=SHOP, to=PROD, expected=1).memory.revision == 2
+            assert (kit.current(key, scope=PROD).content, kit.current(key, scope=SHOP)) == ("the wide value", None)
 
 
 def test_forgetting_follows_it_back_through_every_scope_it_came_from(tmp_path: Path) -> None:

@@ -32,12 +32,15 @@ class Clock:
 def test_only_the_marked_columns_hold_content() -> None:
     schema = files("memkit.record").joinpath("schema.sql").read_text(encoding="utf-8")
     marked = re.findall(r"^\s+(\w+).*-- content", schema, re.M)
-    assert marked == ["content", "content", "value", "awaited", "locator", "quote", "text"]
+    said = ["content", "task", "verification"]
+    assert marked == [*said, *said, "value", "awaited", "locator", "quote", "text"]
     word = "zanzibar-quince"
     with memkit.open(sources={"a.txt": f"x {word} y"}) as kit:
         kit.remember("k", word, scope=SHOP)
         kit.learn("l", word, scope=SHOP, cite=f"a.txt#quote={word}")
         kit.propose("p", word, scope=SHOP, cite="a.txt#lines=1")
+        kit.remember("e", word, scope=SHOP, kind="experience", task=word, verification=word)
+        kit.propose("x", word, scope=SHOP, kind="experience", task=word, verification=word)
         kit.remember("gone", "something else", scope=SHOP)
         kit.forget("gone", scope=SHOP, expected=1, reason=word)
         kit.reject(kit.propose("q", f"{word} again", scope=SHOP), word)
@@ -52,7 +55,8 @@ def test_only_the_marked_columns_hold_content() -> None:
                 for column, value in row.items()
                 if word in str(value)
             }
-    assert found == {("revision", "content"), ("proposal", "content"), ("evidence", "locator"), ("evidence", "quote")}
+    everywhere = {(table, column) for table in ("revision", "proposal") for column in said}
+    assert found == everywhere | {("evidence", "locator"), ("evidence", "quote")}
 
 
 def test_events_cannot_be_rewritten_or_removed() -> None:

@@ -26,6 +26,7 @@ from memkit.govern.unsay import Said, said_in, still_said, unsay
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import ANY, Candidate, Kind, Op, Trust
+from memkit.record.snapshot import drop_snapshot
 from memkit.record.text import normalise
 from memkit.write.arguments import check_expected
 from memkit.write.commit import Place, judge
@@ -33,9 +34,10 @@ from memkit.write.commit import Place, judge
 SHORTEST = 8  # bytes: a shorter value occurs by chance, so it is proved by its rows alone
 
 ERASE_QUERIES = {
-    "revision": "update revision set content = null where seq in (select value from json_each(:ids))",
+    "revision": "update revision set content = null, task = null, verification = null where seq in (select value from json_each(:ids))",
     "evidence": "delete from evidence where id in (select value from json_each(:ids))",
-    "proposal": "update proposal set content = null, status = case status when 'PENDING' then 'REJECTED' else status end,"
+    "proposal": "update proposal set content = null, task = null, verification = null,"
+    " status = case status when 'PENDING' then 'REJECTED' else status end,"
     " reason = 'FORGOTTEN' where id in (select value from json_each(:ids))",
 }
 
@@ -116,6 +118,7 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
     raw, indexed = raw_counts(db, wanted), derived()
     with db.write() as tx:
         traces = find_traces(tx, place, key)  # again, now that nobody else can write
+        drop_snapshot(db, place.principal.tenant)  # under the lock that writing one takes, and before the commit: a crash leaves no copy
         revision, tombstones = _erase(tx, db, key, place, traces, expected=expected, now=now)
     before = {table: len(ids) for table, ids in traces.rows.items()} | {"index": indexed}
     problem, after = "", dict.fromkeys(traces.rows, 0)
@@ -140,7 +143,9 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
 
 def _still_said(db: Database, place: Place, traces: Traces) -> tuple[str, ...]:
     """Return the keys of the scope whose current value contains a forgotten one of 8 bytes or more."""
-    query = "select key from memory where tenant = :tenant and scope = :scope and instr(content, :value) order by key"
+    query = """
+        select key from memory where tenant = :tenant and scope = :scope
+        and (instr(content, :value) or instr(task, :value) or instr(verification, :value)) order by key"""
     where = {"tenant": place.principal.tenant, "scope": place.scope}
     long = [value for value in traces.values if len(value.encode()) >= SHORTEST]
     with db.read() as tx:
@@ -165,7 +170,7 @@ def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     revisions = _revisions(tx, place.principal.tenant, place.scope, key)
     proposals = store.select(
         tx,
-        "select id, key, content from proposal where tenant = :tenant and scope = :scope"
+        "select id, key, content, task, verification from proposal where tenant = :tenant and scope = :scope"
         " and (content is not null or id in (select proposal_id from evidence where tenant = :tenant))",
         where,
     )
@@ -184,14 +189,17 @@ def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     )
     rows["evidence"] = [row["id"] for row in evidence]
     values = list(dict.fromkeys([*(row["content"] for row in mine if row["key"] == key and row["content"]), *values]))
-    said = said_in(tx, place.principal, values, [(row["source"], row["locator"], row["quote"]) for row in evidence])
+    carried = [row[name] for row in (*revisions, *mine) for name in ("task", "verification") if row[name] is not None]
+    said = said_in(tx, place.principal, [*values, *carried], [(row["source"], row["locator"], row["quote"]) for row in evidence])
     rows["episode"] = [one.id for one in said]
-    return Traces(rows, values, list(dict.fromkeys(row["quote"] for row in evidence)), said)
+    return Traces(rows, values, list(dict.fromkeys([*(row["quote"] for row in evidence), *carried])), said)
 
 
 def _revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[dict[str, Any]]:
     """Return seq and content of every revision of a key, here and in the scopes it was moved out of, up to where it left them."""
-    query = "select seq, content from revision where tenant = :tenant and scope = :scope and key = :key and revision <= :last order by seq"
+    query = """
+        select seq, content, task, verification from revision
+        where tenant = :tenant and scope = :scope and key = :key and revision <= :last order by seq"""
     places = [(scope, 2**62), *store.former_scopes(tx, tenant, scope, key)]
     return [row for place, last in places for row in store.select(tx, query, {"tenant": tenant, "scope": place, "key": key, "last": last})]
 
@@ -286,6 +294,6 @@ def _still_there(tx: SqliteUtils, table: str, traces: Traces) -> int:
     if table == "episode":
         return still_said(tx, traces.said)
     column = {"revision": "seq"}.get(table, "id")
-    having = "" if table == "evidence" else "and content is not null"
+    having = "" if table == "evidence" else "and coalesce(content, task, verification) is not null"
     query = f"select count(*) from {table} where {column} in (select value from json_each(:ids)) {having}"
     return int(tx.execute(query, {"ids": json.dumps(traces.rows[table])}).fetchall()[0][0])

@@ -3,6 +3,7 @@
 from memkit.lab import checks as check
 from memkit.lab import deploys
 from memkit.lab import races as race
+from memkit.lab.predict import Prediction, predict
 from memkit.lab.rivals import compete
 from memkit.lab.sandbox import check_out, data_folder, notebooks_folder, project_folder, reset
 from memkit.lab.standing import Stand, Standing, known_memories, looked_up, standings
@@ -14,6 +15,7 @@ from memkit.lab.workspace import Workspace
 
 __all__ = [
     "Edit",
+    "Prediction",
     "Score",
     "Stand",
     "Standing",
@@ -35,6 +37,7 @@ __all__ = [
     "looked_up",
     "notebooks_folder",
     "place",
+    "predict",
     "project_folder",
     "race",
     "reset",

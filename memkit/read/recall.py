@@ -51,7 +51,8 @@ class Hit:
         return self.check.verdict
 
     def __repr__(self) -> str:
-        return f"Hit({self.score:.3f} {self.memory.key} {self.verdict}: {shortened(self.memory.content)}, {self.tokens} tokens)"
+        aside = f"{self.check.aside}, " * bool(self.check.aside)
+        return f"Hit({self.score:.3f} {self.memory.key} {self.verdict}: {shortened(self.memory.content)}, {aside}{self.tokens} tokens)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -100,7 +101,7 @@ class _Fill:
     def take(self, hit: Hit) -> None:
         self.hits.append(hit)
         self.used += hit.tokens
-        self.contents.add(plain(hit.memory.content or ""))
+        self.contents |= set() if hit.memory.negative else {plain(hit.memory.content or "")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +128,12 @@ def fill(ranked: Ranked, reader: Reader, query: str, *, budget: int, limit: int 
     """Take memories in rank order while they fit, reading evidence only of those that would be taken.
 
     An item too large for what is left is skipped, not a stop. A larger budget never gives fewer tokens: where two budgets one token apart
-    first differ, the larger one took an item that fills it exactly.
+    first differ, the larger one took an item that fills it exactly. What only says that a search found nothing comes last and hides
+    nothing, so all else is taken as if it were not there.
     """
     state = _Fill(budget, limit)
-    for memory, scored in ranked.order:
-        others = [other for other in ranked.by_key[memory.key] if other.id != memory.id and other.begun(now) and not other.ended(now)]
+    for memory, scored in sorted(ranked.order, key=lambda pair: pair[0].negative):
+        others = [other for other in ranked.by_key[memory.key] if other.id != memory.id and _stands(other, now)]
         check: Check | None = None
         refusal = _policy(memory, scored, others, recipe, now) or _room(memory, state)
         if refusal is None:
@@ -142,6 +144,10 @@ def fill(ranked: Ranked, reader: Reader, query: str, *, budget: int, limit: int 
         elif refusal is not None:
             state.skipped.append(Skipped(memory, scored.score, *refusal, check))
     return Recall(query, budget, tuple(state.hits), tuple(state.skipped))
+
+
+def _stands(other: Memory, now: datetime) -> bool:
+    return other.begun(now) and not other.ended(now) and not other.negative
 
 
 def check_request(query: object, budget: object, limit: object, recipe: object) -> None:
@@ -192,5 +198,4 @@ def _room(memory: Memory, state: _Fill) -> Refusal | None:
 
 def _hit(memory: Memory, scored: Scored, check: Check, others: Iterable[Memory], now: datetime) -> Hit:
     rivals = tuple(other.id for other in others if not is_narrower(memory.scope, other.scope))
-    seen = memory.last_verified_at or memory.recorded_at
-    return Hit(memory, scored.score, dict(scored.parts), tokens_of(memory), now - seen, check, rivals)
+    return Hit(memory, scored.score, dict(scored.parts), tokens_of(memory), now - memory.seen, check, rivals)

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from importlib.resources import files
 from pathlib import Path
 
@@ -28,6 +29,8 @@ from memkit.errors import Busy, Corrupt, MemkitError, NotFound, Refused
 APPLICATION_ID = 0x6D656D6B  # "memk"
 VERSION = 1
 WAIT = 10.0  # seconds before Busy
+SUFFIXES = ("", "-journal", "-wal", "-shm", ".key")  # of the files beside the database, which has none
+SNAPSHOT = ".snapshot-"  # begins the suffix of a disposable copy of one tenant's memories
 
 
 def random_id() -> str:
@@ -56,14 +59,21 @@ class Database:
             raise
 
     @property
-    def owned(self) -> list[Path]:
-        """Return every file memkit may own for this database, whether it exists now or not."""
-        return [] if self.path is None else [Path(f"{self.path}{suffix}") for suffix in ("", "-journal", "-wal", "-shm", ".key")]
-
-    @property
     def files(self) -> list[Path]:
         """Return every file memkit owns for this database that exists now."""
-        return [file for file in self.owned if file.exists()]
+        if self.path is None:
+            return []
+        fixed = [Path(f"{self.path}{suffix}") for suffix in SUFFIXES]
+        return [file for file in fixed if file.exists()] + sorted(self.path.parent.glob(f"{escape(self.path.name)}{SNAPSHOT}*"))
+
+    def owns(self, file: Path) -> bool:
+        """Return whether a file is, or would be, memkit's own for this database."""
+        start = os.path.normcase(os.path.realpath(self.path or ""))
+        name = os.path.normcase(file)
+        if self.path is None or not name.startswith(start):
+            return False
+        rest = name[len(start) :]
+        return rest in SUFFIXES or (rest.startswith(SNAPSHOT) and os.sep not in rest)
 
     @contextmanager
     def write(self) -> Iterator[SqliteUtils]:
@@ -269,13 +279,20 @@ def _kept(path: Path, data: bytes) -> bytes:
         if len(there := path.read_bytes()) < 16:
             raise Corrupt(f"{path} is in the way: it holds {len(there)} bytes and is no key of memkit. Move it, or choose another path")
         return there
+    replace_file(path, data)
+    return data
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file so that a crash leaves the old one or the new one, whole: beside it, to the disk, read again, then renamed."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if Path(temporary).read_bytes() != data:
+            raise MemkitError(f"{path.name} could not be written: the disk gave back something else; nothing was changed")
         os.replace(temporary, path)
     finally:
         Path(temporary).unlink(missing_ok=True)
-    return data

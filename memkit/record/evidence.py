@@ -7,6 +7,7 @@ never looked at. Which bytes a digest is of is said in `locate.py`. Left out: wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from memkit.errors import BadLocator, MemkitError, NotFound, Refused, UnsafePath
@@ -147,7 +148,9 @@ def check(evidence: Evidence, reader: Reader, *, search: bool = False) -> Eviden
     With `search`, other files are read to say where the content of one that is gone now stands.
     """
     if not evidence.digest:
-        return EvidenceCheck(evidence, Verdict.UNVERSIONED, f"nothing of {evidence.source} was hashed, so nothing can be compared")
+        since = evidence.observed_at.date().isoformat()
+        why = f"not re-checked since {since}: nothing of {evidence.source} was hashed, so nothing can be compared"
+        return EvidenceCheck(evidence, Verdict.UNVERSIONED, why)
     verdict, why, found = _judged(evidence, reader)
     if search and verdict is Verdict.MISSING and found is None:
         why += _hint(evidence, reader)
@@ -163,10 +166,8 @@ def check_memory(memory: Memory, reader: Reader, *, search: bool = False) -> Che
     """
     checks = tuple(check(piece, reader, search=search) for piece in memory.evidence)
     verdict = decided(checks, memory.support)
-    why = next(
-        (piece.why for piece in checks if piece.verdict is verdict), "it cites no source: somebody said it, and nothing can be re-read"
-    )
-    return Check(memory, verdict, why, checks)
+    judged = Check(memory, verdict, next((piece.why for piece in checks if piece.verdict is verdict), ""), checks)
+    return judged if judged.why else replace(judged, why=f"{judged.aside}: it cites no source, so nothing can be re-read")
 
 
 def decided(checks: Sequence[EvidenceCheck], support: Support) -> Verdict:

@@ -30,9 +30,17 @@ def commit_of(root: Path, name: str, data: bytes) -> str:
     return f"git:{lines[0]}" + ("" if clean else "+dirty")
 
 
-def branch_of(root: Path) -> str | None:
-    """Return the branch that is checked out around `root`, or None: no work tree, or no branch."""
-    return ask(root, "symbolic-ref", "--quiet", "--short", "HEAD").decode(errors="replace").strip() or None
+def branch_of(root: str | os.PathLike[str]) -> str | None:
+    """Return the branch that is checked out around the folder `root`, or None: no work tree, or no branch.
+
+    It is what a scope may name: `memkit.Scope(workspace="shop", branch=memkit.branch_of("."))`; without a branch it names none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(branch_of(folder))
+    None
+    """
+    return ask(Path(root).resolve(), "symbolic-ref", "--quiet", "--short", "HEAD").decode(errors="replace").strip() or None
 
 
 def _blob(data: bytes, digits: int) -> str:

@@ -6,7 +6,7 @@ and the digest that part had. Times are `datetime`s with a zone, always UTC. Sco
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -17,12 +17,18 @@ ANY = -1
 
 
 class Kind(StrEnum):
-    """What sort of thing a memory is; kinds age differently."""
+    """What sort of thing a memory is; kinds age differently.
+
+    A FACT does not decay: it falls when its evidence does. A PREFERENCE stands until a person corrects it. An EXPERIENCE is only
+    appended, with its task and its verification, and never overwritten. The confidence of an INFERENCE moves by feedback. An ABSENCE says
+    that a search found nothing: it expires, and neither hides, replaces nor stops anything.
+    """
 
     FACT = "fact"
     PREFERENCE = "preference"
     EXPERIENCE = "experience"
     INFERENCE = "inference"
+    ABSENCE = "absence"
 
 
 class Trust(StrEnum):
@@ -139,7 +145,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Memory:
-    """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten."""
+    """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten.
+
+    An experience carries the `task` it was made in and the `verification` by which it is known; they are None for all other kinds.
+    """
 
     id: str
     tenant: str
@@ -163,11 +172,23 @@ class Memory:
     expires_at: datetime | None
     evidence: tuple[Evidence, ...] = ()
     support: Support = Support.ALL
+    task: str | None = None
+    verification: str | None = None
 
     @property
     def dimensions(self) -> dict[str, str]:
         """Return the scope as a dict of its named dimensions."""
         return named_dimensions(self.scope)
+
+    @property
+    def negative(self) -> bool:
+        """Return whether it only says that a search found nothing."""
+        return self.kind is Kind.ABSENCE
+
+    @property
+    def seen(self) -> datetime:
+        """Return when somebody last looked: when its evidence was verified, or it was recorded."""
+        return self.last_verified_at or self.recorded_at
 
     def ended(self, now: datetime) -> bool:
         """Return whether it has expired or is no longer true, to the instant."""
@@ -209,6 +230,17 @@ class Candidate:
     evidence: tuple[Evidence, ...] = ()
     times: Times = Times()
     support: Support = Support.ALL
+    task: str | None = None
+    verification: str | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return all that it says: the content and, of an experience, the task and its verification."""
+        return tuple(text for text in (self.content, self.task, self.verification) if text is not None)
+
+    def withdrawn(self) -> Candidate:
+        """Return the candidate without anything that it says or rests on."""
+        return replace(self, content=None, evidence=(), task=None, verification=None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -234,6 +266,11 @@ class Proposal:
     def supports(self) -> int:
         """Return how many distinct pieces of evidence, or else words of one proposer, stand behind it."""
         return len({(piece.cite, piece.digest) for piece in self.candidate.evidence}) or 1
+
+    @property
+    def literal(self) -> bool:
+        """Return whether it waits as what a user said in these words; admitting it makes it STATED."""
+        return self.reason == "SAID_BY_USER"
 
     @property
     def key(self) -> str:
@@ -337,6 +374,14 @@ class Check:
     verdict: Verdict
     why: str
     evidence: tuple[EvidenceCheck, ...]
+
+    @property
+    def aside(self) -> str:
+        """Return what belongs beside the memory wherever it is shown: that nobody looked since, or that nothing was found; or nothing."""
+        day = self.memory.seen.date().isoformat()
+        if self.memory.negative:
+            return f"searched and found nothing as of {day}; search again"
+        return f"not re-checked since {day}" if self.verdict is Verdict.UNVERSIONED else ""
 
     def __repr__(self) -> str:
         return f"Check({self.memory.key}: {self.verdict}, {self.why})"

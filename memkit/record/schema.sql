@@ -27,6 +27,9 @@ create table revision (
     review_at        text,
     expires_at       text,
     support          text not null check (support in ('all', 'any')),
+    task             text,                  -- content (of an experience)
+    verification     text,                  -- content (of an experience)
+    check (op <> 'DELETE' or coalesce(task, verification) is null),
     unique (tenant, scope, key, revision)   -- the compare-and-swap
 ) strict;
 
@@ -51,6 +54,8 @@ create table proposal (
     review_at   text,
     expires_at  text,
     support     text not null,
+    task         text,                      -- content
+    verification text,                      -- content
     unique (tenant, number)
 ) strict;
 create index proposal_waiting on proposal (tenant, scope, status);
@@ -166,6 +171,18 @@ create table lease (                        -- who may do a job now; the token n
 ) strict;
 create trigger lease_token_never_falls before update on lease when new.token < old.token begin select raise(abort, 'a token never falls'); end;
 create trigger lease_is_not_removed before delete on lease begin select raise(abort, 'a lease is released, not removed'); end;
+
+create table run (                          -- what each consolidation saw, changed and wrote, in numbers
+    id            integer primary key,
+    tenant        text not null,
+    scopes        text not null,
+    at            text not null,
+    input_version text not null,
+    seen          integer not null,
+    lost          integer not null,
+    written       integer not null
+) strict;
+create index run_of_tenant on run (tenant, at);
 
 create view memory as                       -- the current value: the newest revision of each key, unless it retired the key
 select r.* from revision r

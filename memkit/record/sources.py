@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -171,7 +171,7 @@ class Folder:
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
-        self._private: frozenset[Path] = frozenset()
+        self._owns: Callable[[Path], bool] = lambda file: False
         try:
             if not os.fspath(root):
                 raise ValueError(root)
@@ -185,14 +185,14 @@ class Folder:
     def __repr__(self) -> str:
         return f"Folder({self.root.name!r})"
 
-    def keep_out(self, files: Iterable[Path]) -> None:
-        """Treat these files as if they were not there: memkit's own, when its database lies in the folder."""
-        self._private = frozenset(Path(os.path.realpath(file)) for file in files)
+    def keep_out(self, owns: Callable[[Path], bool]) -> None:
+        """Treat files as if they were not there: memkit's own, when its database lies in the folder."""
+        self._owns = owns
 
     def read(self, name: str) -> bytes:
         """Return the bytes of one file, at most LIMIT; never blocks on a FIFO or a device."""
         parts = check_name(name).split("/")
-        if self.root.joinpath(*parts) in self._private:
+        if self._owns(self.root.joinpath(*parts)):
             raise UnsafePath(name, f"{name!r} is memkit's own file; cite a source")
         try:
             return self._walk(parts) if os.open in os.supports_dir_fd else self._read_checked(parts)
@@ -215,7 +215,7 @@ class Folder:
                 name = path.relative_to(self.root).as_posix()
                 if stat.S_ISDIR(mode) and not path.name.startswith("."):
                     folders.append(path)
-                elif stat.S_ISREG(mode) and _fault(name) is None and path not in self._private:
+                elif stat.S_ISREG(mode) and _fault(name) is None and not self._owns(path):
                     yield name
 
     def _open_root(self) -> int:

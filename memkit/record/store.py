@@ -21,21 +21,23 @@ from memkit.record.scope import Principal
 
 _MEMORY = """
     seq, tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at, last_verified_at,
-    valid_from, valid_to, review_at, expires_at, support"""
+    valid_from, valid_to, review_at, expires_at, support, task, verification"""
 
-APPEND = f"""
+APPEND = """
 insert into revision (tenant, scope, key, revision, op, content, kind, trust, confidence, source_type, actor, created_at, recorded_at,
-                      last_verified_at, valid_from, valid_to, review_at, expires_at, support)
+                      last_verified_at, valid_from, valid_to, review_at, expires_at, support, task, verification)
 select :tenant, :scope, :key, coalesce(newest.revision, 0) + 1, :op, :content, :kind, :trust, :confidence, :source_type, :actor,
        case when coalesce(newest.op, 'DELETE') = 'DELETE' then coalesce(:created_at, :now) else newest.created_at end, :now,
-       :last_verified_at, :valid_from, :valid_to, :review_at, :expires_at, :support
+       :last_verified_at, :valid_from, :valid_to, :review_at, :expires_at, :support, :task, :verification
 from (select 1) left join (
     select revision, op, created_at from revision
     where tenant = :tenant and scope = :scope and key = :key order by revision desc limit 1
 ) newest
 where :expected = -1 or :expected = case when coalesce(newest.op, 'DELETE') = 'DELETE' then 0 else newest.revision end
-returning {_MEMORY}
+returning seq, revision, created_at
 """
+
+_NEWEST = f"select {_MEMORY} from revision where tenant = :tenant and scope = :scope and key = :key order by revision desc limit 1"
 
 ADD_EVIDENCE = """
 insert into evidence (tenant, revision_seq, proposal_id, state_id, source, locator, digest, quote, source_version, observed_at)
@@ -98,15 +100,23 @@ def append(
     Raises Conflict where the current revision is not `expected` (0: no current value; ANY: whatever it is). Numbers never restart. A first
     revision was created at `created_at`, by default now; a later one keeps the time of the first.
     """
-    verified = stamp(now) if candidate.evidence else None
-    row = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
-    row |= {"now": stamp(now), "created_at": stamp(created_at), "last_verified_at": verified}
-    written = select(tx, APPEND, row)
+    at = stamp(now)
+    verified = at if candidate.evidence else None
+    row: dict[str, Any] = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
+    row |= {"now": at, "created_at": stamp(created_at), "last_verified_at": verified}
+    written = tx.execute(APPEND, row).fetchall()
     if not written:
         current = current_memory(tx, tenant, scope, candidate.key)
         raise Conflict(candidate.key, expected=expected, actual=current.revision if current else 0)
-    add_evidence(tx, tenant, candidate.evidence, revision_seq=written[0]["seq"])
-    return _memory(written[0], candidate.evidence)
+    seq, revision, created = written[0]
+    add_evidence(tx, tenant, candidate.evidence, revision_seq=seq)
+    until = (row["valid_from"], row["valid_to"], row["review_at"], row["expires_at"])
+    times = [moment(text) for text in (created, at, verified, *until)]
+    kept = (candidate.key, revision, op, candidate.content, candidate.kind, candidate.trust, candidate.confidence, candidate.source, actor)
+    identity = memory_id(tenant, scope, candidate.key)
+    rests = (candidate.evidence, candidate.support, candidate.task, candidate.verification)
+    fields: list[Any] = [identity, tenant, scope, *kept, Status.CURRENT, *times, *rests]
+    return Memory(*fields)
 
 
 def add_evidence(tx: SqliteUtils, tenant: str, evidence: Iterable[Evidence], **owner: int) -> None:
@@ -148,10 +158,8 @@ def log(
 
 def current_memory(tx: SqliteUtils, tenant: str, scope: str, key: str) -> Memory | None:
     """Return the current value of a key in exactly this scope, or None."""
-    query = f"""
-        select {_MEMORY} from revision where tenant = :tenant and scope = :scope and key = :key order by revision desc limit 1"""
-    rows = [row for row in select(tx, query, {"tenant": tenant, "scope": scope, "key": key}) if row["op"] != Op.DELETE]
-    return next(iter(_memories(tx, tenant, rows)), None)
+    newest = _memories(tx, tenant, select(tx, _NEWEST, {"tenant": tenant, "scope": scope, "key": key}))
+    return newest[0] if newest and newest[0].op is not Op.DELETE else None
 
 
 def current_memories(tx: SqliteUtils, tenant: str, scopes: Sequence[str], keys: Sequence[str] | None = None) -> list[Memory]:
@@ -262,6 +270,8 @@ def terms_of(candidate: Candidate) -> dict[str, object]:
         "review_at": stamp(candidate.times.review_at),
         "expires_at": stamp(candidate.times.expires_at),
         "support": candidate.support,
+        "task": candidate.task,
+        "verification": candidate.verification,
     }
 
 
@@ -269,13 +279,14 @@ def as_candidate(memory: Memory) -> Candidate:
     """Return what was once proposed to the record to make this memory."""
     times = Times(memory.valid_from, memory.valid_to, memory.review_at, memory.expires_at)
     kept = (memory.key, memory.content, memory.kind, memory.trust, memory.confidence, memory.source)
-    return Candidate(*kept, memory.evidence, times, memory.support)
+    return Candidate(*kept, memory.evidence, times, memory.support, memory.task, memory.verification)
 
 
 def select(tx: SqliteUtils, query: str, where: dict[str, Any]) -> list[dict[str, Any]]:
     cursor = tx.execute(query, where)
-    names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]  # exhausted: a half-read query would keep its lock
+    rows = cursor.fetchall()  # exhausted: a half-read query would keep its lock
+    names = [column[0] for column in cursor.description] if rows else []
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _memories(tx: SqliteUtils, tenant: str, rows: list[dict[str, Any]]) -> list[Memory]:

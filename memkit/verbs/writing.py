@@ -25,8 +25,8 @@ from memkit.record.scope import Scope, visible_from
 from memkit.record.sessions import is_session
 from memkit.verbs.base import Opened
 from memkit.write import proposals
-from memkit.write.arguments import check_key, choice, confidence_of, flags_of, said
-from memkit.write.citing import observed, repeats, require_evidence, require_first_hand
+from memkit.write.arguments import check_key, choice, confidence_of, flags_of, kind_of, said
+from memkit.write.citing import first_hand, observed, repeats, require_evidence
 from memkit.write.commit import Place, commit, rescope
 from memkit.write.drafts import said_by_user
 
@@ -42,16 +42,21 @@ class WritingVerbs(Opened):
         scope: Scope,
         expected: int = 0,
         kind: str = Kind.PREFERENCE,
+        task: str | None = None,
+        verification: str | None = None,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
         expires_at: datetime | None = None,
         review_at: datetime | None = None,
     ) -> Outcome:
-        """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`."""
+        """Keep what a person states: STATED, at once. Raises Conflict where the current revision is not `expected`.
+
+        An experience says in which `task` it was made and by which `verification` it is known to be so, here and in the other verbs.
+        """
         require(self.principal, "write")
         require_person(self.principal, "state a memory")
         times = Times(valid_from, valid_to, review_at, expires_at)
-        candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.STATED, 1.0, "user", (), times)
+        candidate = Candidate(key, content, kind_of(kind), Trust.STATED, 1.0, "user", (), times, Support.ALL, task, verification)
         return self._told(commit(self.db, candidate, self._place(scope), expected=expected, now=self._now()))
 
     def learn(
@@ -64,6 +69,9 @@ class WritingVerbs(Opened):
         support: str = Support.ALL,
         expected: int = 0,
         kind: str = Kind.FACT,
+        task: str | None = None,
+        verification: str | None = None,
+        second_hand: bool = False,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
         expires_at: datetime | None = None,
@@ -71,37 +79,55 @@ class WritingVerbs(Opened):
     ) -> Outcome:
         """Keep what sources say: they are read and hashed now. VERIFIED when a person calls it, or when the content repeats what stands
         at every citation and looks like no instruction; otherwise it becomes a proposal. `support` says whether "all" citations must
-        hold from then on, or "any" of them. Raises BadLocator, UnsafePath, Refused, Conflict.
+        hold from then on, or "any" of them. A summary or the like (`second_hand` declares one) is refused for a fact, and leaves anything
+        else INFERRED. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
         place, now = self._place(scope), self._now()
         reader = self._reader(visible_from(place.scope))
-        if not (evidence := self._observed(cite, kind, reader, now)):
+        if not (evidence := self._observed(cite, reader, now)):
             raise Refused(
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
+        first = first_hand(evidence, reader, kind_of(kind), declared=second_hand)
         vouched = self.principal.actor == "person"
         flags = () if vouched else flags_of(content)
-        bears_out = vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader))
+        bears_out = first and (vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader)))
         trust, times = Trust.VERIFIED if bears_out else Trust.INFERRED, Times(valid_from, valid_to, review_at, expires_at)
-        rests = (evidence, times, choice(Support, "support", support))
-        candidate = Candidate(key, content, choice(Kind, "kind", kind), trust, 1.0, "source", *rests)
+        rests = (evidence, times, choice(Support, "support", support), task, verification)
+        candidate = Candidate(key, content, kind_of(kind), trust, 1.0, "source", *rests)
         if bears_out:
             return self._told(commit(self.db, candidate, place, expected=expected, now=now))
         proposal = proposals.propose(self.db, candidate, place, flags=flags, now=now)
         return Outcome(proposal.op, proposal.reason, proposal.why, None, proposal)
 
     def propose(
-        self, key: str, content: str, *, scope: Scope, kind: str = Kind.INFERENCE, confidence: float = 0.5, cite: str | Sequence[str] = ()
+        self,
+        key: str,
+        content: str,
+        *,
+        scope: Scope,
+        kind: str = Kind.INFERENCE,
+        confidence: float = 0.5,
+        cite: str | Sequence[str] = (),
+        task: str | None = None,
+        verification: str | None = None,
+        expires_at: datetime | None = None,
+        second_hand: bool = False,
     ) -> Proposal:
-        """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits."""
+        """Put an inference into the inbox, where it waits for a person: INFERRED, and never recalled while it waits.
+
+        What a search did not find is an absence (kind="absence", here and in the other verbs), and must expire.
+        """
         require(self.principal, "write")
-        place = self._place(scope)
+        place, now, sort = self._place(scope), self._now(), kind_of(kind)
         reader = self._reader(visible_from(place.scope))
-        evidence = self._observed(cite, kind, reader, self._now())
-        candidate = Candidate(key, content, choice(Kind, "kind", kind), Trust.INFERRED, confidence_of(confidence), "model", evidence)
+        evidence = self._observed(cite, reader, now)
+        first_hand(evidence, reader, sort, declared=second_hand)
+        rests = (evidence, Times(expires_at=expires_at), Support.ALL, task, verification)
+        candidate = Candidate(key, content, sort, Trust.INFERRED, confidence_of(confidence), "model", *rests)
         reason = proposals.SAID if said_by_user(candidate, reader) else proposals.WAITS
-        return proposals.propose(self.db, candidate, place, flags=flags_of(content), now=self._now(), reason=reason)
+        return proposals.propose(self.db, candidate, place, flags=flags_of(content), now=now, reason=reason)
 
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
         """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
@@ -144,10 +170,8 @@ class WritingVerbs(Opened):
             store.log(tx, Op.NOOP, "REJECTED", principal=self.principal, scope=waiting.scope, key=waiting.key, revision=0, now=self._now())
         return Outcome(Op.NOOP, "REJECTED", told or "a person turned it down", None, settled)
 
-    def _observed(self, cite: str | Sequence[str], kind: str, reader: Reader, now: datetime) -> tuple[Evidence, ...]:
-        """Read and hash what is cited; who cites a session reads it, and what the assistant said is no evidence for a fact."""
-        if any(is_session(each) for each in ([cite] if isinstance(cite, str) else cite)):
+    def _observed(self, cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[Evidence, ...]:
+        """Read and hash what is cited; who cites a session reads it."""
+        if any(isinstance(each, str) and is_session(each) for each in ([cite] if isinstance(cite, str) else cite)):
             require(self.principal, "history")
-        evidence = observed(cite, reader, now)
-        require_first_hand(kind, evidence, reader)
-        return evidence
+        return observed(cite, reader, now)

@@ -82,8 +82,8 @@ def _tags(memory: Memory, paint: Paint) -> str:
 def _rests_on(check: Check, paint: Paint) -> str:
     cites = ", ".join(f"<code style='{paint.code}padding:0 3px;overflow-wrap:anywhere'>{esc(e.cite)}</code>" for e in check.memory.evidence)
     said = f"rests on {cites}" if cites else "rests on no source: nothing to re-read"
-    moved = f"; {esc(check.why)}" if check.verdict.value == "MOVED" else ""
-    return f'<div style="{paint.quiet}">{said}{moved}</div>'
+    more = check.why if check.verdict.value == "MOVED" else check.aside
+    return f'<div style="{paint.quiet}">{said}{f"; {esc(more)}" if more else ""}</div>'
 
 
 def _fallen(check: Check, paint: Paint) -> str:
@@ -129,7 +129,8 @@ def recalled(recall: Recall | None, paint: Paint) -> str:
 
 
 def _hit(hit: Hit, paint: Paint) -> str:
-    cells = (esc(hit.memory.key), esc(hit.memory.content or ""), f"{hit.score:.3f}", str(hit.tokens))
+    aside = f'<div style="{paint.quiet}">{esc(hit.check.aside)}</div>' if hit.check.aside else ""
+    cells = (esc(hit.memory.key), esc(hit.memory.content or "") + aside, f"{hit.score:.3f}", str(hit.tokens))
     return _row(cells, paint)
 
 
@@ -212,8 +213,8 @@ def as_text(desk: Desk) -> str:
     for check in desk.checks:
         memory = check.memory
         lines.append(f"  {check.verdict:<11} {plain(memory.key)} (revision {memory.revision}, {memory.trust}): {plain(memory.content)}")
-        if not check.verdict.holds:
-            lines.append(f"  {'':<11} {plain(check.why, 200)}")
+        if more := check.aside if check.verdict.holds else check.why:
+            lines.append(f"  {'':<11} {plain(more, 200)}")
     if desk.recall is not None:
         lines.append(f"Recall of {plain(desk.query)!r}: {desk.recall.tokens} of {desk.recall.budget} tokens")
         lines += [f"  {hit.score:.3f} {plain(hit.memory.key)}: {plain(hit.memory.content)}" for hit in desk.recall.hits]

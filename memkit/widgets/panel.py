@@ -19,7 +19,6 @@ from weakref import WeakValueDictionary
 
 import ipywidgets as widgets  # type: ignore[import-untyped]
 
-from memkit.errors import Conflict
 from memkit.widgets.markup import LIVE, Paint, esc
 from memkit.write.redact import redact
 
@@ -134,8 +133,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def show_error(self, error: Exception | None) -> None:
         """Show the type and the message of an error, secrets masked, or clear the area."""
         self.failure = error
-        said = str(error) if isinstance(error, Conflict) else redact(str(error)).text  # of a Conflict: a key that was screened, and numbers
-        self.error = "" if error is None else f"{type(error).__name__}: {said}"
+        self.error = "" if error is None else f"{type(error).__name__}: {redact(str(error)).text}"
         self.error_area.value = "" if error is None else alert(self.error)
 
     def show_call(self, *lines: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from memkit.record.model import Candidate, Decision, Memory, Op, Trust
+from memkit.record.model import Candidate, Decision, Kind, Memory, Op, Trust
 from memkit.record.text import plain
 
 
@@ -31,17 +31,34 @@ def decide(candidate: Candidate, current: Memory | None, *, now: datetime, burie
         )
     if current is None:
         return Decision(Op.ADD, "NEW", "nothing was known under this key in this scope")
-    if current.ended(now):
-        return Decision(Op.UPDATE, "RENEWED", f"revision {current.revision} had ended, and what has ended defends nothing")
-    if plain(candidate.content) == plain(current.content or ""):
-        return _same_value(candidate, current, now)
-    return _other_value(candidate, current)
+    return _by_kind(candidate, current, now) or _by_trust(candidate, current, now)
 
 
 def _withdraw(current: Memory | None) -> Decision:
     if current is None:
         return Decision(Op.NOOP, "NOTHING_CURRENT", "there is no current value under this key in this scope")
     return Decision(Op.DELETE, "WITHDRAWN", "the value is withdrawn; the key has no current value from now on")
+
+
+def _by_kind(candidate: Candidate, current: Memory, now: datetime) -> Decision | None:
+    """Return what the kinds decide, whatever the trust; None where they leave it open."""
+    if current.negative is not (candidate.kind is Kind.ABSENCE) and not current.ended(now):
+        if current.negative:
+            return Decision(Op.UPDATE, "FOUND", f"revision {current.revision} only said that a search had found nothing")
+        return Decision(Op.NOOP, "STILL_KNOWN", f"a search that found nothing withdraws nothing; revision {current.revision} stands")
+    if Kind.EXPERIENCE in (candidate.kind, current.kind) and not _same_experience(candidate, current):
+        return Decision(
+            Op.NOOP, "APPEND_ONLY", f"revision {current.revision} stands, and an experience is added, never overwritten; use another key"
+        )
+    return None
+
+
+def _by_trust(candidate: Candidate, current: Memory, now: datetime) -> Decision:
+    if current.ended(now):
+        return Decision(Op.UPDATE, "RENEWED", f"revision {current.revision} had ended, and what has ended defends nothing")
+    if plain(candidate.content or "") == plain(current.content or ""):
+        return _same_value(candidate, current, now)
+    return _other_value(candidate, current)
 
 
 def _same_value(candidate: Candidate, current: Memory, now: datetime) -> Decision:
@@ -84,6 +101,11 @@ def _other_times(candidate: Candidate, current: Memory) -> bool:
     pairs = [(times.valid_from, current.valid_from), (times.valid_to, current.valid_to)]
     pairs += [(times.review_at, current.review_at), (times.expires_at, current.expires_at)]
     return any(new is not None and new != old for new, old in pairs)
+
+
+def _same_experience(candidate: Candidate, current: Memory) -> bool:
+    told = [(each.kind, plain(each.content or ""), each.task, each.verification) for each in (candidate, current)]
+    return told[0] == told[1]
 
 
 def _rests_on(holder: Candidate | Memory) -> tuple[str, set[tuple[str, str]]]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from memkit.errors import Refused, shown
-from memkit.record.model import ANY
+from memkit.record.model import ANY, Candidate, Kind
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
@@ -76,6 +76,34 @@ def choice(choices: type[_Choice], name: str, value: str) -> _Choice:
         return choices(value)
     except ValueError:
         raise Refused(f"BAD_{name.upper()}", f"{name} is none of {', '.join(choices)}; pass one of these") from None
+
+
+def kind_of(kind: str) -> Kind:
+    """Return the kind of a memory; a conclusion of the moment is none."""
+    if kind == "transient":
+        raise Refused(
+            "TRANSIENT", "a passing conclusion belongs to kit.state, or to the session, not to memory: keep it there while it matters"
+        )
+    return choice(Kind, "kind", kind)
+
+
+def check_kind(candidate: Candidate) -> None:
+    """Raise Refused for an absence that never expires, an experience without task and verification, and anything else with them."""
+    if candidate.kind is Kind.ABSENCE and candidate.times.expires_at is None:
+        raise Refused("NO_EXPIRY", "a search that found nothing says little tomorrow; pass expires_at=, when to stop believing it")
+    carried = (candidate.task, candidate.verification)
+    if candidate.kind is not Kind.EXPERIENCE:
+        if carried != (None, None):
+            raise Refused(
+                "NOT_AN_EXPERIENCE", f"task and verification belong to an experience, and this is a {candidate.kind}; leave them out"
+            )
+    elif None in carried:
+        raise Refused(
+            "EXPERIENCE_INCOMPLETE", "an experience says in which task it was made and how it was verified; pass task= and verification="
+        )
+    else:
+        check_text("task", candidate.task, LONGEST_CONTENT)
+        check_text("verification", candidate.verification, LONGEST_CONTENT)
 
 
 def confidence_of(confidence: float) -> float:

@@ -10,7 +10,8 @@ from datetime import datetime
 
 from memkit.errors import BadLocator, NotFound, Refused, UnsafePath
 from memkit.record.evidence import Reader, check, decided, find, mentions, observe
-from memkit.record.model import Candidate, Evidence, Kind, Role
+from memkit.record.model import Candidate, Evidence, Kind
+from memkit.write.firsthand import original, retold
 from memkit.write.redact import clean, redact
 
 MOST_CITES = 50
@@ -34,11 +35,23 @@ def observed(cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[
         raise
 
 
-def require_first_hand(kind: str, evidence: Sequence[Evidence], reader: Reader) -> None:
-    """Raise Refused for a fact that rests on what the assistant said: a retelling goes on saying what its original no longer says."""
+def first_hand(evidence: Sequence[Evidence], reader: Reader, kind: Kind, *, declared: bool = False) -> bool:
+    """Return whether all that is cited is first-hand. A fact may rest on nothing else: for it, raise Refused, naming the original.
+
+    `declared`: the caller says that it is not.
+    """
     for piece in evidence:
-        if kind == Kind.FACT and reader.role(piece.source) is Role.ASSISTANT:
-            raise Refused("SECOND_HAND", f"{piece.source!r} is what the assistant said, no evidence for a fact: cite the original")
+        if sign := "it was declared second-hand" if declared else retold(piece.cite, reader):
+            if kind is Kind.FACT:
+                known = original(piece.cite, reader)
+                way = (
+                    f"cite {known!r} instead, which it names"
+                    if known
+                    else "cite the source it was made from, or propose it as an inference"
+                )
+                raise Refused("SECOND_HAND", f"{piece.source!r} is no evidence for a fact, because {sign}: {way}")
+            return False
+    return True
 
 
 def repeats(content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:

@@ -11,13 +11,13 @@ from datetime import datetime
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import NotFound, Refused
+from memkit.errors import Conflict, NotFound, Refused
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
 from memkit.record.scope import Principal
 from memkit.write.admission import decide
-from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_moments, check_name_of_key, check_text
+from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_kind, check_moments, check_name_of_key, check_text
 from memkit.write.redact import clean as nothing_to_mask
 from memkit.write.redact import redact
 
@@ -42,11 +42,12 @@ def clean(candidate: Candidate) -> Candidate:
     if times.valid_from is not None and times.valid_to is not None and times.valid_to <= times.valid_from:
         raise Refused("BAD_TIME", "valid_to is not after valid_from; pass the time when it stops being true")
     check_text("content", candidate.content, LONGEST_CONTENT)
-    content = candidate.content or ""
-    if nothing_to_mask(candidate.key, content):
+    check_kind(candidate)
+    if nothing_to_mask(candidate.key, *candidate.words):
         return candidate
     check_key(candidate.key)
-    return replace(candidate, content=redact(content).text)
+    content, task, verification = (text and redact(text).text for text in (candidate.content, candidate.task, candidate.verification))
+    return replace(candidate, content=content, task=task, verification=verification)
 
 
 def commit(db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
@@ -87,13 +88,16 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         if memory is None:
             raise NotFound(f"there is no current value under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
         moved = store.as_candidate(memory)
-        decision, _ = judge(tx, db, moved, to, now)
+        decision, there = judge(tx, db, moved, to, now)
         if decision.reason == "TOMBSTONED":
             return Outcome(decision.op, decision.reason, decision.why, memory)
-        retired = replace(moved, content=None, evidence=())
+        if there is not None and not (there.negative or there.ended(now)):
+            raise Conflict(key, expected=0, actual=there.revision, occupied=to.scope)
+        retired = moved.withdrawn()
         gone = store.append(tx, Op.DELETE, retired, scope=place.scope, expected=expected, tenant=tenant, actor=actor, now=now)
+        free = there.revision if there else 0
         here = store.append(
-            tx, Op.ADD, moved, scope=to.scope, expected=0, created_at=memory.created_at, tenant=tenant, actor=actor, now=now
+            tx, Op.ADD, moved, scope=to.scope, expected=free, created_at=memory.created_at, tenant=tenant, actor=actor, now=now
         )
         for op, one, other, revision in ((Op.DELETE, place, to, gone.revision), (Op.ADD, to, place, here.revision)):
             store.log(tx, op, "RESCOPED", principal=one.principal, scope=one.scope, key=key, revision=revision, now=now, detail=other.scope)
@@ -106,6 +110,6 @@ def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, now
     current = store.current_memory(tx, tenant, place.scope, candidate.key)
     if candidate.content is None or not tombstone.any_stands(tx, tenant):
         return decide(candidate, current, now=now), current
-    said = [candidate.content, *(piece.quote for piece in candidate.evidence)]
+    said = [*candidate.words, *(piece.quote for piece in candidate.evidence)]
     digests = [digest for text in said for digest in tombstone.digests(db, tenant, place.scope, candidate.key, text)]
     return decide(candidate, current, now=now, buried=tombstone.buried_under(tx, tenant, digests)), current

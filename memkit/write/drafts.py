@@ -24,7 +24,7 @@ from memkit.record.sessions import is_session
 from memkit.record.suggest import suggest
 from memkit.record.text import normalise
 from memkit.write.arguments import LONGEST_KEY, check_key, flags_of
-from memkit.write.citing import observed, require_first_hand
+from memkit.write.citing import first_hand, observed
 from memkit.write.commit import Place, clean
 from memkit.write.extract import Extracted
 from memkit.write.proposals import FORGET, SAID, WAITS, not_kept, propose_inside
@@ -46,12 +46,14 @@ class Draft:
 def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime) -> Draft:
     """Read and hash what was quoted, and say why the candidate would wait. What cannot be kept comes back as refused, with the reason."""
     candidate = Candidate(one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session")
+    if one.kind is Kind.EXPERIENCE:
+        candidate = replace(candidate, task=one.task, verification=one.verification)
     if masking.MARK in f"{one.content}{one.quote}":
         return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:
         cited = [(episodes[number], quote) for number, quote in ((one.episode, one.quote), *one.also)]
         candidate = replace(candidate, evidence=observed([_cite(episode, quote, reader) for episode, quote in cited], reader, now))
-        require_first_hand(one.kind, candidate.evidence, reader)
+        first_hand(candidate.evidence, reader, one.kind)
         check_key(one.key)
         candidate = candidate if one.content is None else clean(candidate)
     except Refused as error:
@@ -90,7 +92,7 @@ def said_by_user(candidate: Candidate, reader: Reader) -> bool:
 
 def _refused(candidate: Candidate, reason: str, why: str) -> Draft:
     key = redact(str(candidate.key)).text[:LONGEST_KEY]
-    return Draft(replace(candidate, key=key, content=None, evidence=()), refused=Decision(Op.NOOP, reason, why))
+    return Draft(replace(candidate.withdrawn(), key=key), refused=Decision(Op.NOOP, reason, why))
 
 
 def _speaks_for_the_user(episode: Episode) -> bool:

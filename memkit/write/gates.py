@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from memkit.record.model import Decision, Kind, Op, Proposal, ProposalStatus, Trust
+from memkit.record.model import Decision, Kind, Memory, Op, Proposal, ProposalStatus, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,10 @@ class Gates:
     recalls: int = 3
 
 
-def through(proposal: Proposal, gates: Gates, *, now: datetime) -> Decision:
+def through(proposal: Proposal, gates: Gates, *, now: datetime, current: Memory | None = None) -> Decision:
     """Say whether a waiting proposal may be kept without a person: ADD, or NOOP with the gate that holds it.
+
+    `current` is the value it would replace; counting replaces nothing but another inference.
 
     >>> from datetime import UTC
     >>> from memkit.record.model import Candidate
@@ -31,14 +33,14 @@ def through(proposal: Proposal, gates: Gates, *, now: datetime) -> Decision:
     >>> through(waiting, Gates(), now=datetime(2026, 1, 2, tzinfo=UTC)).reason
     'LOW_CONFIDENCE'
     """
-    for held, reason, why in _held(proposal, gates, now):
+    for held, reason, why in _held(proposal, gates, now, current):
         if held:
             return Decision(Op.NOOP, reason, why)
     sure = f"confidence {proposal.candidate.confidence:.2f}, wanted by {proposal.recalls} distinct questions"
     return Decision(Op.ADD, "PASSED_THE_GATES", sure)
 
 
-def _held(proposal: Proposal, gates: Gates, now: datetime) -> Iterator[tuple[bool, str, str]]:
+def _held(proposal: Proposal, gates: Gates, now: datetime, current: Memory | None) -> Iterator[tuple[bool, str, str]]:
     """Yield each gate: whether it holds the proposal back, and with which reason."""
     candidate, expires_at = proposal.candidate, proposal.candidate.times.expires_at
     inferred = candidate.kind is Kind.INFERENCE and candidate.trust is Trust.INFERRED
@@ -47,7 +49,10 @@ def _held(proposal: Proposal, gates: Gates, now: datetime) -> Iterator[tuple[boo
     yield bool(proposal.flags), "FLAGGED", flagged
     yield not inferred, "ASKS_A_PERSON", f"a {candidate.kind} is admitted by a person; only an inference may pass by itself"
     yield expires_at is not None and expires_at <= now, "EXPIRED", "it expired while it waited"
-    yield proposal.expected > 0, "ASKS_A_PERSON", f"it would replace revision {proposal.expected}; a person decides between them"
+    replaces = current is not None and not (current.trust is Trust.INFERRED and current.kind is Kind.INFERENCE)
+    yield replaces, "ASKS_A_PERSON", "it would replace what is no inference; a person decides between them"
+    moved = proposal.expected != (current.revision if current else 0)
+    yield moved, "ASKS_A_PERSON", f"it was proposed against revision {proposal.expected}, which is not the current one"
     yield (
         candidate.confidence < gates.confidence,
         "LOW_CONFIDENCE",

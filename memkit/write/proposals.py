@@ -57,7 +57,10 @@ def propose_inside(
     revision = current.revision if current else 0
     for earlier in _same(tx, place, candidate):
         if earlier.status is ProposalStatus.PENDING:
-            return _supported(tx, place, earlier, candidate)
+            if reason == SAID:
+                query = "update proposal set reason = :reason where tenant = :tenant and number = :number"
+                tx.execute(query, {"reason": SAID, "tenant": place.principal.tenant, "number": earlier.id})
+            return fetch(tx, place.principal, support(tx, place, earlier, candidate))
         if decision.op is not Op.NOOP:
             decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
     if decision.op is Op.NOOP:
@@ -72,7 +75,7 @@ def not_kept(
 ) -> Proposal:
     """Log why a candidate does not enter the inbox, and return it as a proposal that was never kept, number 0."""
     store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
-    shown = replace(candidate, content=None, evidence=()) if decision.reason == "TOMBSTONED" else candidate
+    shown = candidate.withdrawn() if decision.reason == "TOMBSTONED" else candidate
     return Proposal(0, place.scope, ProposalStatus.REJECTED, shown, revision, Op.NOOP, decision.reason, decision.why, now, flags)
 
 
@@ -149,7 +152,7 @@ def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[i
     tx.execute(insert, {"tenant": tenant, "digest": digest, "at": store.stamp(now), "numbers": json.dumps(numbers)})
 
 
-def _supported(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candidate) -> Proposal:
+def support(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candidate) -> Proposal:
     """Add what a candidate rests on to the proposal that says the same already: where each place says all of it, any may hold."""
     known = {(piece.cite, piece.digest) for piece in waiting.candidate.evidence}
     fresh = tuple(piece for piece in candidate.evidence if (piece.cite, piece.digest) not in known)
@@ -210,7 +213,7 @@ def _proposal(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Proposal:
         id=row["number"],
         scope=row["scope"],
         status=status,
-        candidate=Candidate(*kept, evidence, times, Support(row["support"])),
+        candidate=Candidate(*kept, evidence, times, Support(row["support"]), row["task"], row["verification"]),
         expected=row["expected"],
         op=Op.PROPOSED,
         reason=row["reason"],

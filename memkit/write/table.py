@@ -1,16 +1,18 @@
 """Read a table of patterns and run it over a text: the mechanism behind redaction (`detectors.toml`) and the screen (`techniques.toml`).
 
-A pattern is compiled and tried only when one of its words, and enough digits, occur in the text: an ordinary sentence costs a few hundred
-substring tests. Left out: what a find means and what is done about it (`redact.py`, `screen.py`), and undoing disguises (`disguise.py`).
+A pattern is compiled and tried only when one of its words, and enough digits, occur in the text: an ordinary sentence costs a few searches,
+each for many words. Left out: what a find means and what is done about it (`redact.py`, `screen.py`), and undoing disguises
+(`disguise.py`).
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +24,21 @@ Span = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table: what it finds, what must occur for it to be tried, the pattern, and the check of what it matched."""
+    """One line of a table: what it finds, the pattern, what must occur for it to be tried, and the check of what it matched."""
 
     kind: str
     find: str
     near: tuple[str, ...]
-    edge: str = ""
-    needs: str = ""
-    digits: int = 0
-    check: str = "any"
+    needs: str
+    digits: int
+    check: str
 
     def spans(self, text: str) -> Iterator[Span]:
         """Yield what is found: the groups named `secret...` where there are any, else the whole match.
 
         Subtle: a number that fails its check is tried again one character on, or digits before a card would hide the card.
         """
-        pattern, accept = compiled(f"{self.edge}(?:{self.find})"), CHECKS[self.check]
+        pattern, accept = compiled(self.find), CHECKS[self.check]
         groups: tuple[str | int, ...] = tuple(name for name in pattern.groupindex if name.startswith("secret")) or (0,)
         match = pattern.search(text)
         while match:
@@ -49,27 +50,49 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a section or more, in the order of the file, and which of them each word calls for.
-
-    Words are kept by what else the text must hold, and then by their first two characters, so that only those are looked for whose
-    beginning occurs.
+    """The rows of a section or more, in the order of the file; and for each thing the text must hold, a pattern of all words of these rows,
+    and which rows a word calls for: its own, and those of the words it begins with.
     """
 
     rows: tuple[Row, ...]
-    words: dict[str, dict[str, dict[str, list[int]]]]
+    words: dict[str, tuple[str, dict[str, set[int]]]]
 
     def spans(self, text: str) -> Iterator[Span]:
         """Yield (start, end, kind) for every row that finds something; the rows that stand first come first."""
-        lower, wanted = text.lower(), set[int]()
-        pairs = {lower[at : at + 2] for at in range(len(lower))} | set(lower) | {""}  # an empty word calls for its rows always
-        for needs, starts in self.words.items():
+        for number in sorted(self.called_for(text)):
+            yield from self.rows[number].spans(text)
+
+    def called_for(self, text: str) -> set[int]:
+        """Return the numbers of the rows one of whose words occurs in the text, with what else it must hold."""
+        lower, digits, called = text.lower(), len(compiled("[0-9]").findall(text)), set[int]()
+        for needs, (pattern, rows) in self.words.items():
             if not needs or compiled(needs).search(text):
-                for pair in pairs & starts.keys():
-                    wanted.update(*[rows for word, rows in starts[pair].items() if word in lower])
-        digits = len(compiled("[0-9]").findall(text)) if wanted else 0
-        for number in sorted(wanted):
-            if digits >= self.rows[number].digits:
-                yield from self.rows[number].spans(text)
+                called.update(*[rows[word] for word in _beginnings(pattern, lower)])
+        return {number for number in called if self.rows[number].digits <= digits}
+
+
+def _beginnings(pattern: str, text: str) -> set[str]:
+    """Return what a pattern matches from any place of the text, inside an earlier match too, and nothing, which stands in every text."""
+    found, match = {""}, compiled(pattern).search(text)
+    while match:
+        found.add(match[0])
+        match = compiled(pattern).search(text, match.start() + 1)
+    return found
+
+
+def _of_its_beginnings(word: str, rows: dict[str, set[int]]) -> set[int]:
+    return set[int]().union(*[rows.get(word[:length], ()) for length in range(len(word) + 1)])
+
+
+def _any_of(words: Collection[str]) -> str:
+    """Return a pattern for the longest of these words that stands at a place; those of one first letter are tried together.
+
+    >>> _any_of(["tel", "cell", "te"])
+    't(?:el|e)|c(?:ell)'
+    """
+    groups = groupby(sorted(filter(None, words), reverse=True), key=lambda word: word[0])
+    tries = (f"{re.escape(first)}(?:{'|'.join(re.escape(word[1:]) for word in group)})" for first, group in groups)
+    return "|".join(tries) or "(?!)"
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
@@ -106,13 +129,14 @@ def read(name: str) -> dict[str, Any]:
 @cache
 def table(name: str, *sections: str) -> Table:
     """Build the table of some sections of a file, once, at first use."""
-    raw, rows = read(name), list[Row]()
-    words: dict[str, dict[str, dict[str, list[int]]]] = {}
+    raw, rows, called = read(name), list[Row](), dict[str, dict[str, set[int]]]()
     for section in sections:
         for kind, found in raw[section].items():
             for each in found if isinstance(found, list) else [found]:
-                row = Row(kind, **{key: value for key, value in (raw["each"][section] | each).items() if key != "doc"})
-                for word in row.near:
-                    words.setdefault(row.needs, {}).setdefault(word[:2], {}).setdefault(word, []).append(len(rows))
-                rows.append(row)
+                row = {"needs": "", "edge": "", "digits": 0, "check": "any"} | raw["each"][section] | each
+                calls = called.setdefault(row["needs"], {"": set()})
+                for word in row["near"]:
+                    calls.setdefault(word, set()).add(len(rows))
+                rows.append(Row(kind, f"{row['edge']}(?:{row['find']})", *(row[term] for term in ("near", "needs", "digits", "check"))))
+    words = {needs: (_any_of(calls), {word: _of_its_beginnings(word, calls) for word in calls}) for needs, calls in called.items()}
     return Table(tuple(rows), words)

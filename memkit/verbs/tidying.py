@@ -1,0 +1,40 @@
+"""The verb of consolidation: it runs as a job, whoever starts it, so that it can never speak as a person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memkit.govern.access import require
+from memkit.record.model import ProposalStatus
+from memkit.record.scope import Scope, require_scope
+from memkit.record.snapshot import write_snapshot
+from memkit.verbs.base import Opened
+from memkit.write import proposals
+from memkit.write.consolidate import Job, Report, consolidate, is_due
+from memkit.write.fuse import FUSE, Fuse
+from memkit.write.plan import Planner, tidy
+
+
+class TidyingVerbs(Opened):
+    """Turn candidates that wait into memories, or let them go, under a lease and a fuse."""
+
+    def consolidate(self, *, scope: Scope | None = None, dry_run: bool = False, planner: Planner = tidy, fuse: Fuse = FUSE) -> Report:
+        """Consolidate one scope, exactly, or every scope of the tenant that this principal may write (None).
+
+        `planner` makes the plan; code checks it, whoever made it, against `fuse`. With `dry_run` nothing is written. Raises FuseTripped,
+        LeaseLost, Conflict, and Refused while another job holds the lease or for a bad plan; the store is then as it was.
+        """
+        require(self.principal, "write", "read")
+        principal = replace(self.principal, actor="job")
+        scopes = None if scope is None else (require_scope(scope).stored(principal),)
+        report = consolidate(self.db, Job(principal, scopes, planner, self._reader, self._now, fuse), dry_run=dry_run)
+        if report.written:
+            write_snapshot(self.db, principal.tenant)
+        return report
+
+    def is_due(self, *, scope: Scope) -> bool:
+        """Return whether enough candidates wait in exactly this scope, or one for long enough, to consolidate."""
+        require(self.principal, "read")
+        with self.db.read() as tx:
+            waiting = proposals.listed(tx, self.principal, [require_scope(scope).stored(self.principal)], ProposalStatus.PENDING)
+        return is_due(waiting, self._now())

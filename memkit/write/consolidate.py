@@ -1,0 +1,217 @@
+"""Consolidate: take the lease, look, plan, check the plan, and carry it out in one transaction, or not at all.
+
+Nothing a plan touches may have changed since it was looked at: each step compares and swaps, so a correction made meanwhile wins, and the
+run looks again. The lease is checked inside the transaction, so a job that slept through a takeover writes nothing. A run that was killed
+leaves the old state or the new one. Left out: the rules (`plan.py`), the guard (`fuse.py`), and the disposable snapshot (`snapshot.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlite_utils import Database as SqliteUtils
+
+from memkit.errors import Conflict, Refused
+from memkit.record import store
+from memkit.record.database import Database, random_id
+from memkit.record.evidence import Reader, check, decided
+from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Trust
+from memkit.record.scope import Principal, named_dimensions, visible_from
+from memkit.write import lease as leases
+from memkit.write import proposals
+from memkit.write.commit import Place
+from memkit.write.fuse import FUSE, Fuse, Run, check_plan
+from memkit.write.lease import Lease
+from memkit.write.plan import Act, Plan, Planner, Seen, Step
+
+NAME = "consolidate"  # of the lease: one consolidation a tenant at a time
+ATTEMPTS = 5  # looks, when what was planned is overtaken by other writes
+ENOUGH, OLD = 20, timedelta(days=1)  # waiting candidates, or the age of the oldest, from which a run is due
+
+_SCOPES = """
+    select scope from proposal where tenant = :tenant and status = 'PENDING'
+    union select scope from memory where tenant = :tenant and kind in ('inference', 'experience') order by scope"""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """What a consolidation did. `written` are the outcomes that changed the record, `refused` those that admission turned down.
+
+    `loss_fraction` is the share of the memories seen that were changed or lost, 0 to 1; `input_version` names what was looked at.
+    """
+
+    plan: Plan
+    written: tuple[Outcome, ...]
+    refused: tuple[Outcome, ...]
+    seen: int
+    input_version: str
+    dry_run: bool
+
+    @property
+    def loss_fraction(self) -> float:
+        return len(self.plan.lost) / self.seen if self.seen else 0.0
+
+    def __repr__(self) -> str:
+        did = "nothing was written, this was a dry run" if self.dry_run else f"{len(self.written)} written, {len(self.refused)} refused"
+        return f"Report({did}; {len(self.plan.lost)} of {self.seen} memories changed or lost)\n    {self.plan!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one consolidation works with: whose it is, where (None: every scope of the tenant it may write), how it plans and reads."""
+
+    principal: Principal
+    scopes: tuple[str, ...] | None
+    planner: Planner
+    reader: Callable[[Sequence[str]], Reader]
+    clock: Callable[[], datetime]
+    fuse: Fuse = FUSE
+
+
+def consolidate(db: Database, job: Job, *, dry_run: bool = False) -> Report:
+    """Run one consolidation, or only plan it.
+
+    Raises Refused while another job holds the lease or a failed one backs off, and for a bad plan; FuseTripped for a plan that takes too
+    much; LeaseLost after a takeover; Conflict where other writers were faster every time. Nothing is written then.
+    """
+    if dry_run:
+        return _attempt(db, job, None)
+    held = _claimed(db, job)
+    try:
+        report = _patiently(db, job, held)
+    except BaseException as error:
+        with db.write() as tx:
+            _given_back(tx, held, failed=not isinstance(error, Conflict), now=job.clock())
+        raise
+    with db.write() as tx:
+        _given_back(tx, held, failed=False, now=job.clock())
+    return report
+
+
+def is_due(waiting: Sequence[Proposal], now: datetime) -> bool:
+    """Return whether enough candidates wait, or one for long enough, for a consolidation to be worth its while."""
+    return len(waiting) >= ENOUGH or any(proposal.created_at + OLD <= now for proposal in waiting)
+
+
+def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
+    """Return what a plan is made from, as it stands now, and what former runs of the tenant took."""
+    now, tenant = job.clock(), job.principal.tenant
+    with db.read() as tx:
+        scopes = list(job.scopes) if job.scopes is not None else _own(tx, job.principal)
+        memories = [memory for memory in store.current_memories(tx, tenant, scopes) if not memory.ended(now)]
+        asked = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
+        waiting = [proposal for proposal in asked if proposal.content is not None]  # a request to forget waits for a person alone
+        past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in store.select(tx, _PAST, {"tenant": tenant})]
+    readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
+    verdicts = {proposal.id: _verdict(proposal, readers[proposal.scope]) for proposal in waiting if proposal.candidate.evidence}
+    return Seen(tuple(memories), tuple(waiting), {number: reason for number, reason in verdicts.items() if reason}, now), past
+
+
+_PAST = "select at, seen, lost from run where tenant = :tenant order by id"
+_NOTE = """
+    insert into run (tenant, scopes, at, input_version, seen, lost, written)
+    values (:tenant, :scopes, :at, :version, :seen, :lost, :written)"""
+
+
+def _own(tx: SqliteUtils, principal: Principal) -> list[str]:
+    found = [row["scope"] for row in store.select(tx, _SCOPES, {"tenant": principal.tenant})]
+    return [scope for scope in found if named_dimensions(scope).get("user", principal.user) == principal.user]
+
+
+def _verdict(proposal: Proposal, reader: Reader) -> str:
+    """Return why a proposal's evidence no longer holds, or "" where it does."""
+    verdict = decided([check(piece, reader) for piece in proposal.candidate.evidence], proposal.candidate.support)
+    return "" if verdict.holds else verdict.withheld_as
+
+
+def _claimed(db: Database, job: Job) -> Lease:
+    with db.write() as tx:
+        claim = leases.claim(tx, job.principal.tenant, NAME, holder=random_id(), now=job.clock())
+    if claim.lease is None:
+        raise Refused(
+            claim.reason, f"another consolidation has the lease or failed lately; try again after {claim.until:%Y-%m-%d %H:%M:%S}"
+        )
+    return claim.lease
+
+
+def _given_back(tx: SqliteUtils, held: Lease, *, failed: bool, now: datetime) -> None:
+    standing = leases.standing(tx, held.tenant, held.name)
+    if (standing.token, standing.holder) == (held.token, held.holder):  # else somebody took over, and it is theirs
+        leases.release(tx, held, failed=failed, now=now)
+
+
+def _patiently(db: Database, job: Job, held: Lease) -> Report:
+    """Look and plan again where somebody wrote what the plan touches before it was carried out."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return _attempt(db, job, held)
+        except Conflict:
+            if attempt + 1 == ATTEMPTS:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _attempt(db: Database, job: Job, held: Lease | None) -> Report:
+    seen, past = look(db, job)
+    plan = job.planner(seen)
+    check_plan(plan, seen, past, job.fuse)
+    outcomes: list[Outcome] = []
+    if held is not None:
+        with db.write() as tx:
+            leases.renew(tx, held, now=job.clock())  # raises LeaseLost: the fencing check, inside the transaction that commits
+            outcomes = [_carried_out(tx, db, step, job, seen) for step in plan.steps]
+            _note(tx, job, plan, seen, outcomes)
+    written = tuple(outcome for outcome in outcomes if outcome.op is not Op.NOOP)
+    refused = tuple(outcome for outcome in outcomes if outcome.op is Op.NOOP)
+    return Report(plan, written, refused, len(seen.memories), seen.version, held is None)
+
+
+def _note(tx: SqliteUtils, job: Job, plan: Plan, seen: Seen, outcomes: Sequence[Outcome]) -> None:
+    if not plan.steps:
+        return
+    row = {"tenant": job.principal.tenant, "scopes": json.dumps(job.scopes), "at": store.stamp(seen.now), "version": seen.version}
+    numbers = {"seen": len(seen.memories), "lost": len(plan.lost), "written": sum(outcome.op is not Op.NOOP for outcome in outcomes)}
+    tx.execute(_NOTE, row | numbers)
+
+
+def _carried_out(tx: SqliteUtils, db: Database, step: Step, job: Job, seen: Seen) -> Outcome:
+    place = Place(job.principal, step.scope)
+    if step.act is Act.RETIRE:
+        gone = Candidate(step.key, None, Kind.INFERENCE, Trust.INFERRED, 1.0, "consolidation")
+        who = place.principal
+        memory = store.append(
+            tx, Op.DELETE, gone, tenant=who.tenant, scope=step.scope, expected=step.expected, actor=who.actor, now=seen.now
+        )
+        _log(tx, place, step, memory.revision, seen.now)
+        return Outcome(Op.DELETE, step.reason, step.why, memory)
+    if step.act is Act.PROPOSE:
+        origin = next(memory for memory in seen.memories if memory.id == step.into)
+        skill = replace(store.as_candidate(origin), key=step.key, trust=Trust.INFERRED, source="consolidation")
+        made = proposals.propose_inside(tx, db, skill, place, flags=(), now=seen.now)
+        return Outcome(made.op, made.reason, made.why, None, made)
+    proposal = _waiting(tx, step, place)
+    if step.act is Act.ADMIT:
+        return proposals.admit(tx, db, proposal, place, seen.now)
+    if step.act is Act.MERGE:
+        proposals.support(tx, place, proposals.fetch(tx, job.principal, int(step.into)), proposal.candidate)
+    settled = proposals.settle(tx, proposal, place, ProposalStatus.EXPIRED, step.reason)
+    _log(tx, place, step, proposal.expected, seen.now)
+    return Outcome(Op.PROPOSED, step.reason, step.why, None, settled)
+
+
+def _waiting(tx: SqliteUtils, step: Step, place: Place) -> Proposal:
+    """Return the proposal of a step, if it still waits and says the same. Raises Conflict."""
+    proposal = proposals.fetch(tx, place.principal, step.proposal)
+    if proposal.status is not ProposalStatus.PENDING or proposal.content != step.content:
+        raise Conflict(step.key, expected=proposal.expected, actual=proposal.expected)
+    return proposal
+
+
+def _log(tx: SqliteUtils, place: Place, step: Step, revision: int, now: datetime) -> None:
+    detail = f"{step.stage} {step.act}"
+    store.log(
+        tx, step.op, step.reason, principal=place.principal, scope=step.scope, key=step.key, revision=revision, now=now, detail=detail
+    )

@@ -1,0 +1,103 @@
+"""The guard between a plan and the record: whatever made the plan, code checks it against what was really there.
+
+A plan must account for every memory it was shown, may touch only inferences, may write only what waited, and may change or lose at most a
+quarter of what it was shown, counting also what earlier runs of the last days took. All in integers. What it was not shown never counts as
+dropped. Left out: carrying the plan out.
+
+Source of the cap: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PRIOR_ENTRY_LOSS_FRACTION = 0.25 of openclaw.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memkit.errors import FuseTripped, Refused
+from memkit.record.model import Kind, Memory, Op, Trust
+from memkit.record.text import count_tokens
+from memkit.write.plan import Act, Plan, Seen, Step
+
+MOST_TOKENS = 160
+"""Tokens of one fact at most: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PROMOTED_SNIPPET_TOKENS of openclaw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fuse:
+    """At most `percent` of the entries seen may be changed or lost, over one run and over all runs in a `window`; below `least`, none."""
+
+    percent: int = 25
+    least: int = 4
+    window: timedelta = timedelta(days=7)
+
+
+FUSE = Fuse()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A former consolidation: how many entries it saw, and how many it changed or lost."""
+
+    at: datetime
+    seen: int
+    lost: int
+
+
+def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FUSE) -> None:
+    """Raise Refused("BAD_PLAN") for a plan that does not fit what was seen, and FuseTripped for one that takes too much."""
+    memories = {memory.id: memory for memory in seen.memories}
+    accounted, there = Counter([*plan.kept, *plan.lost]), Counter(list(memories))
+    if accounted != there:
+        amiss = ((accounted - there) + (there - accounted)).total()
+        raise Refused(
+            "BAD_PLAN", f"{amiss} memories are missing, unknown or named twice; a plan accounts for each memory it was shown, once"
+        )
+    for step in plan.steps:
+        for wrong, what in _faults(step, seen, memories, plan):
+            if wrong:
+                raise Refused("BAD_PLAN", f"the step {step.act} {step.key!r} {what}; nothing was written")
+    _check_loss(len(plan.lost), len(memories), [run for run in past if run.at > seen.now - fuse.window], fuse)
+
+
+def _check_loss(lost: int, seen: int, past: Sequence[Run], fuse: Fuse) -> None:
+    if lost and seen < fuse.least:
+        raise FuseTripped(f"{lost} of {seen} entries would be changed or lost, and below {fuse.least} entries a run may only add")
+    if 100 * lost > fuse.percent * seen:
+        raise FuseTripped(f"{lost} of {seen} entries would be changed or lost, more than {fuse.percent} %; the store is as it was")
+    base, before = max([seen, *(run.seen for run in past)]), sum(run.lost for run in past)
+    if lost and 100 * (lost + before) > fuse.percent * base:
+        days = fuse.window.days
+        raise FuseTripped(
+            f"{lost} more entries would be changed or lost after {before} in the last {days} days, together more than "
+            f"{fuse.percent} % of {base}; the store is as it was"
+        )
+
+
+def _faults(step: Step, seen: Seen, memories: dict[str, Memory], plan: Plan) -> Iterator[tuple[bool, str]]:
+    """Yield each rule for one step: whether it is broken, and how to say so."""
+    proposals = {proposal.id: proposal for proposal in seen.proposals}
+    proposal, memory = proposals.get(step.proposal), memories.get(step.memory)
+    yield step.act in (Act.ADMIT, Act.MERGE, Act.EXPIRE) and proposal is None, "uses a proposal that was not waiting"
+    yield sum(other.proposal == step.proposal for other in plan.steps) > 1 and bool(step.proposal), "uses a proposal that another step uses"
+    if proposal is not None:
+        rewritten = (proposal.scope, proposal.key, proposal.content) != (step.scope, step.key, step.content)
+        yield rewritten, "says something else than the proposal it uses"
+        yield step.act is Act.ADMIT and bool(proposal.flags), "admits what looks like an instruction"
+        yield step.act is Act.ADMIT and proposal.id in seen.fallen, "admits what its evidence no longer bears out"
+    if step.op in (Op.UPDATE, Op.DELETE):
+        inferred = memory is not None and memory.trust is Trust.INFERRED and memory.kind is not Kind.EXPERIENCE
+        yield not inferred, "touches what a person stated, what was verified, or an experience"
+        yield memory is not None and (memory.scope, memory.revision) != (step.scope, step.expected), "names another scope or revision"
+    if step.act is Act.RETIRE and memory is not None:
+        other = memories.get(str(step.into))
+        remains = other is not None and other.id not in plan.lost and other.scope == memory.scope and other.created_at <= memory.created_at
+        yield not remains, "retires a memory without an older one of its scope that stays"
+    if step.act is Act.MERGE:
+        other_one = proposals.get(step.into if isinstance(step.into, int) else 0)
+        yield other_one is None or other_one.scope != step.scope or other_one.id == step.proposal, "merges into nothing that waits there"
+    if step.act is Act.PROPOSE:
+        origin = memories.get(str(step.into))
+        yield origin is None or (origin.scope, origin.content) != (step.scope, step.content), "proposes what no experience says"
+    long = step.act in (Act.ADMIT, Act.PROPOSE) and count_tokens(step.content or "") > MOST_TOKENS
+    yield long, f"writes more than {MOST_TOKENS} tokens"

@@ -1,0 +1,250 @@
+"""Plan a consolidation: what a job would do with the candidates that wait and the memories they meet. Pure, printable, changes nothing.
+
+Three stages, named after what they cost. *Light*: what expired goes, one statement under two keys becomes one, and of contradicting
+candidates the one with the better evidence stays. *Deep*: what passes the gates is kept. *Pattern*: an experience met in several sessions
+becomes a proposal for a skill, a text that a person decides about, never code that runs. Left out: whether the plan may be carried out
+(`fuse.py`), and carrying it out (`consolidate.py`). A planner of another make, a model for instance, returns the same `Plan`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+from memkit.record.model import Kind, Memory, Op, Proposal, Trust, shortened
+from memkit.write.duplicates import same_statement
+from memkit.write.gates import Gates, through
+
+GATES = Gates()
+SESSIONS = 3  # in how many sessions an experience must have been met to become a proposal for a skill
+
+
+class Stage(StrEnum):
+    """Which part of a consolidation a step belongs to."""
+
+    LIGHT = "light"
+    DEEP = "deep"
+    PATTERN = "pattern"
+
+
+class Act(StrEnum):
+    """What a step does."""
+
+    ADMIT = "admit"  # a proposal becomes a memory
+    MERGE = "merge"  # a proposal's evidence goes to another that says the same
+    EXPIRE = "expire"  # a proposal waits no longer
+    RETIRE = "retire"  # a memory goes, because another says the same
+    PROPOSE = "propose"  # a new proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a plan is made from: the current memories and the waiting proposals of some scopes, and which proposals' evidence fell.
+
+    `version` names it: the same input has the same one.
+    """
+
+    memories: tuple[Memory, ...]
+    proposals: tuple[Proposal, ...]
+    fallen: Mapping[int, str]
+    now: datetime
+
+    @property
+    def version(self) -> str:
+        """Return a digest of what was seen; it holds no content."""
+        rows = [[memory.id, memory.revision] for memory in self.memories]
+        waiting = [[proposal.id, proposal.recalls, proposal.supports, self.fallen.get(proposal.id, "")] for proposal in self.proposals]
+        return hashlib.sha256(json.dumps([rows, waiting]).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Step:
+    """One thing to do. `proposal` and `memory` are what it uses up; `into` is what remains instead (a number, or an id)."""
+
+    stage: Stage
+    act: Act
+    scope: str
+    key: str
+    reason: str
+    why: str
+    content: str | None = None
+    proposal: int = 0
+    memory: str = ""
+    expected: int = 0
+    into: int | str = ""
+
+    @property
+    def op(self) -> Op:
+        """Return what it does to the record."""
+        if self.act is Act.RETIRE:
+            return Op.DELETE
+        return {Act.ADMIT: Op.UPDATE if self.expected else Op.ADD}.get(self.act, Op.NOOP)
+
+    def __repr__(self) -> str:
+        sign = {Op.ADD: "+", Op.UPDATE: "~", Op.DELETE: "-"}.get(self.op, " ")
+        return f"{sign} {self.stage} {self.act} {self.key} in {self.scope}: {shortened(self.content)} ({self.reason}: {self.why})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """The steps, the ids of the memories that stay as they are, and the proposals that go on waiting, by number, with the reason."""
+
+    steps: tuple[Step, ...]
+    kept: tuple[str, ...]
+    held: Mapping[int, str]
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Return the ids of the memories that would be changed or retired."""
+        return tuple(step.memory for step in self.steps if step.op in (Op.UPDATE, Op.DELETE))
+
+    def __repr__(self) -> str:
+        head = f"Plan({len(self.steps)} steps, {len(self.kept)} memories stay, {len(self.held)} proposals wait on)"
+        return "\n    ".join([head, *map(repr, self.steps)])
+
+
+Planner = Callable[[Seen], Plan]
+
+
+def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = timedelta(days=30)) -> Plan:
+    """Plan with the rules of this module; a candidate waits for `patience` at most.
+
+    >>> from datetime import UTC
+    >>> tidy(Seen((), (), {}, datetime(2026, 1, 1, tzinfo=UTC)))
+    Plan(0 steps, 0 memories stay, 0 proposals wait on)
+    """
+    steps = [*_expired(seen, patience)]
+    for stage in (_merged, _outweighed, _retired, _skills):
+        steps += stage(seen, _left(seen, steps))
+    held = dict[int, str]()
+    current = {(memory.scope, memory.key): memory for memory in seen.memories}
+    for proposal in _left(seen, steps):
+        meets = current.get((proposal.scope, proposal.key))
+        decision = through(proposal, gates, now=seen.now, current=meets)
+        if proposal.id in seen.fallen:
+            held[proposal.id] = seen.fallen[proposal.id]
+        elif decision.op is Op.ADD:
+            steps.append(_step(Stage.DEEP, Act.ADMIT, proposal, decision.reason, decision.why, memory=meets))
+        else:
+            held[proposal.id] = decision.reason
+    touched = {step.memory for step in steps}
+    return Plan(tuple(steps), tuple(memory.id for memory in seen.memories if memory.id not in touched), held)
+
+
+def _left(seen: Seen, steps: Sequence[Step]) -> list[Proposal]:
+    used = {step.proposal for step in steps}
+    return [proposal for proposal in seen.proposals if proposal.id not in used]
+
+
+def _step(stage: Stage, act: Act, proposal: Proposal, reason: str, why: str, *, memory: Memory | None = None, into: int = 0) -> Step:
+    replaced, revision = (memory.id, memory.revision) if memory and act is Act.ADMIT else ("", 0)
+    fixed = (stage, act, proposal.scope, proposal.key, reason, why, proposal.content)
+    return Step(*fixed, proposal=proposal.id, memory=replaced, expected=revision, into=into)
+
+
+def _expired(seen: Seen, patience: timedelta) -> Iterator[Step]:
+    for proposal in seen.proposals:
+        expires_at = proposal.candidate.times.expires_at
+        if expires_at is not None and expires_at <= seen.now:
+            yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "EXPIRED", "its own time is over")
+        elif proposal.created_at + patience <= seen.now:
+            yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "EXPIRED", f"nobody decided within {patience.days} days")
+
+
+def _merged(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
+    """Let of several proposals that say the same in one scope, under whatever keys, the oldest stay."""
+    stay: list[Proposal] = []
+    for proposal in left:
+        for other in stay:
+            if other.scope == proposal.scope and same_statement(other.content or "", proposal.content or ""):
+                yield _step(Stage.LIGHT, Act.MERGE, proposal, "DUPLICATE", f"proposal {other.id} says the same", into=other.id)
+                break
+        else:
+            stay.append(proposal)
+
+
+def _outweighed(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
+    """Let of several candidates for one key the best evidenced stay; where none is, or the matter is risky, all wait for a person."""
+    for _, group in groupby(sorted(left, key=lambda p: (p.scope, p.key)), key=lambda p: (p.scope, p.key)):
+        rivals = list(group)
+        best = strongest(rivals)
+        for proposal in rivals if best else ():
+            if proposal is not best:
+                yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "OUTWEIGHED", f"proposal {best.id if best else 0} has the better evidence")
+
+
+def strongest(rivals: Sequence[Proposal]) -> Proposal | None:
+    """Return which of several contradicting candidates the evidence favours, or None where a person must be asked.
+
+    Of a preference or a setting the one evidenced last; of knowledge the one with more supports, then with more confidence. A tie asks, and
+    so does what a user said literally, and whatever concerns money, rights, secrets, deletion or production (`risky.toml`).
+    """
+    if len(rivals) < 2 or any(proposal.literal or risky(f"{proposal.key} {proposal.content}") for proposal in rivals):
+        return None
+    setting = any(proposal.candidate.kind is Kind.PREFERENCE or _cites_a_setting(proposal) for proposal in rivals)
+    weights = [_last_seen(proposal) if setting else _supported(proposal) for proposal in rivals]
+    best = max(weights)
+    return rivals[weights.index(best)] if weights.count(best) == 1 and best > (0, 0) else None
+
+
+def _cites_a_setting(proposal: Proposal) -> bool:
+    return any(piece.locator.startswith("key=") for piece in proposal.candidate.evidence)
+
+
+def _last_seen(proposal: Proposal) -> tuple[float, float]:
+    return max((piece.observed_at.timestamp() for piece in proposal.candidate.evidence), default=0.0), 0.0
+
+
+def _supported(proposal: Proposal) -> tuple[float, float]:
+    return float(len(proposal.candidate.evidence)), proposal.candidate.confidence
+
+
+def risky(text: str) -> bool:
+    """Return whether a text is about something where a wrong guess is costly.
+
+    >>> risky("who may delete the production database"), risky("支付超时"), risky("the theme is dark")
+    (True, True, False)
+    """
+    return bool(_risky().search(text.casefold()))
+
+
+@cache
+def _risky() -> re.Pattern[str]:
+    table = tomllib.loads(Path(__file__).with_name("risky.toml").read_text(encoding="utf-8"))
+    words = "|".join(map(re.escape, table["words"].split()))
+    return re.compile(rf"\b(?:{words})|{'|'.join(map(re.escape, table['chinese'].split()))}")
+
+
+def _retired(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
+    """Retire an inference that an older one of the same scope says already."""
+    stay: list[Memory] = []
+    for memory in sorted(seen.memories, key=lambda m: (m.created_at, m.id)):
+        if memory.kind is not Kind.INFERENCE or memory.trust is not Trust.INFERRED:
+            continue
+        for other in stay:
+            if other.scope == memory.scope and same_statement(other.content or "", memory.content or ""):
+                rest = (memory.scope, memory.key, "DUPLICATE", f"{other.key!r}, which is older, says the same", memory.content)
+                yield Step(Stage.LIGHT, Act.RETIRE, *rest, memory=memory.id, expected=memory.revision, into=other.id)
+                break
+        else:
+            stay.append(memory)
+
+
+def _skills(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
+    """Propose a skill for an experience that was met in enough sessions and is not proposed or known yet."""
+    known = {memory.key for memory in seen.memories} | {proposal.key for proposal in seen.proposals}
+    for memory in seen.memories:
+        sessions = {piece.source.rpartition("/")[0] for piece in memory.evidence if piece.source.startswith("session:")}
+        key = f"skill/{memory.key}"
+        if memory.kind is Kind.EXPERIENCE and len(sessions) >= SESSIONS and key not in known:
+            why = f"the experience was met in {len(sessions)} sessions; a person may make it a skill file"
+            yield Step(Stage.PATTERN, Act.PROPOSE, memory.scope, key, "PATTERN", why, memory.content, into=memory.id)

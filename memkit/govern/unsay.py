@@ -47,7 +47,7 @@ def said_in(tx: SqliteUtils, principal: Principal, values: Iterable[str], cited:
             continue
         source, text = f"{PREFIX}{row['session']}/{row['number']}", row["text"]
         wanted = [*reach, *(_whole(source, locator, quote, text) for name, locator, quote in cited if name == source)]
-        words = tuple(text[start:end] for value in wanted for start, end in places(text, value))
+        words = tuple(text[start:end] for start, end in places(text, *wanted))
         if words:
             found.append(Said(row["id"], source, words, masked(text, wanted)))
     return found
@@ -72,7 +72,7 @@ def still_said(tx: SqliteUtils, said: Iterable[Said]) -> int:
     left = 0
     for one in said:
         rows = tx.execute("select text from episode where id = :id and text is not null", {"id": one.id}).fetchall()
-        left += any(next(places(text, word), None) is not None for (text,) in rows for word in one.words)
+        left += any(next(places(text, *one.words), None) is not None for (text,) in rows)
     return left
 
 

@@ -1,7 +1,7 @@
-"""The command line: `memkit lab`, `tour`, `doctor` and `bench`.
+"""The command line: `memkit lab`, `tour`, `doctor`, `bench` and `eval`.
 
-Only words and options are here; what a command does is in `memkit/lab/`. The tour and the bench are imported when they are asked for,
-so that `memkit doctor` still answers on an installation where something they need is broken.
+Only words and options are here; what a command does is in `memkit/lab/`. The tour, the bench and the evaluations are imported when they
+are asked for, so that `memkit doctor` still answers on an installation where something they need is broken.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import click
 from memkit.errors import MemkitError
 from memkit.lab import doctor as doctor_
 from memkit.lab import serve
+
+EVALUATIONS = {"extraction": "memkit.lab.evaluate_extraction"}
+"""Name on the command line -> the module whose `report(data, for_program=...)` measures it."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,6 +72,7 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None)
     """Measure memkit against plain baselines on this machine, as ratios.
 
     NAMES choose what is measured: import, recall, add-then-query, write, remember, fairness. Without any, all of it, in a few minutes.
+    Only where named, since they take longer or need other systems: check, memory, search, peers, growth, growth-million.
     `memkit bench drift --help` measures how often each way of citing calls a fact stale falsely, or misses its change.
     """
     try:
@@ -77,5 +81,20 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None)
         click.echo(found.as_json(rows) if as_json else found.as_table(rows))
         if into is not None:
             found.write_into(into, found.as_table(rows))
+    except MemkitError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@main.command("eval")
+@click.argument("name", type=click.Choice(sorted(EVALUATIONS)))
+@click.argument("data", required=False, type=click.Path(exists=True, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the rows for a program.")
+def evaluate(name: str, data: Path | None, as_json: bool) -> None:
+    """Measure how well a part of memkit does its work, on labelled data.
+
+    NAME says which part; DATA is a file or a folder to measure on, instead of the project's own.
+    """
+    try:
+        click.echo(import_module(EVALUATIONS[name]).report(data, for_program=as_json))
     except MemkitError as error:
         raise click.ClickException(str(error)) from error

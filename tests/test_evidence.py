@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 import memkit
 from memkit.errors import BadLocator, MemkitError, NotFound, Refused, UnsafePath
 from memkit.record.evidence import Reader, check, observe, worst
+from memkit.record.locate import NotThere, Reading
 from memkit.record.locator import Locator, quote_value
 from memkit.record.model import Evidence, EvidenceCheck, Verdict
-from memkit.record.sources import LIMIT, Texts
+from memkit.record.sources import LIMIT, SourceMissing, Texts
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ENDINGS = ("", ".toml", ".json", ".cfg", ".ini", ".conf", ".env", ".md")
@@ -285,3 +286,17 @@ def test_all_pieces_must_hold_unless_it_is_said_that_any_may() -> None:
         with pytest.raises(memkit.Refused) as caught:
             kit.admit(waiting)
         assert caught.value.reason == "STALE_SOURCE"
+
+
+def test_what_a_citation_found_is_used_again_only_while_the_bytes_are_the_same() -> None:
+    texts, parsed = Texts({"prod.cfg": "timeout=30\n"}), dict[str, Reading]()
+    first = Reader(texts, parsed=parsed).cited("prod.cfg#key=timeout")
+    assert Reader(texts, parsed=parsed).cited("prod.cfg#key=timeout") is first
+    texts["prod.cfg"] = "timeout=60\n"
+    assert Reader(texts, parsed=parsed).cited("prod.cfg#key=timeout")[1].text == "60"
+    texts["prod.cfg"] = "retries=3\n"
+    with pytest.raises(NotThere):
+        Reader(texts, parsed=parsed).cited("prod.cfg#key=timeout")
+    del texts["prod.cfg"]
+    with pytest.raises(SourceMissing):
+        Reader(texts, parsed=parsed).cited("prod.cfg#key=timeout")

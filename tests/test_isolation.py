@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import memkit
 from memkit.read import recall as recalling
+from memkit.read.follow import Index
+from memkit.record.database import Database
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = "timeout retry cache deploy payment cart v1.2.3 src/app.py user_id maxRetry 超时 部署 缓存策略 支付接口 回滚 什么".split()  # noqa: SIM905
@@ -173,16 +175,22 @@ def differs(monkeypatch: pytest.MonkeyPatch, rank: object) -> bool:
     return False
 
 
+def everywhere(db: Database, index: Index) -> list[str]:
+    with db.read() as tx:
+        return [scope for (scope,) in tx.execute("select distinct scope from memory where tenant = ?", [index.tenant]).fetchall()]
+
+
 def test_a_recall_that_filters_after_ranking_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sabotaged twin: the same rows come back, but weighed by what the caller may not see."""
     honest = recalling.rank
 
-    def filters_afterwards(tx, index, query, scopes):  # type: ignore[no-untyped-def]
-        everywhere = [scope for (scope,) in tx.execute("select distinct scope from memory where tenant = ?", [index.tenant]).fetchall()]
-        ranked = honest(tx, index, query, sorted({*everywhere, *scopes}))
-        order = [(memory, scored) for memory, scored in ranked.order if memory.scope in scopes]
-        by_key = {key: [memory for memory in memories if memory.scope in scopes] for key, memories in ranked.by_key.items()}
-        return recalling.Ranked(order, by_key)
+    def filters_afterwards(db, index, query, scopes):  # type: ignore[no-untyped-def]
+        found = honest(db, index, query, sorted({*everywhere(db, index), *scopes}))
+        kept = [match.memory.scope in scopes for match in found.read(found.found.rows.tolist())]
+        found._scopes, found._last = list(scopes), found._last[kept]
+        found._tokens, found._open = found._tokens[kept], found._open[kept]
+        found.found = replace(found.found, rows=found.found.rows[kept], scores=found.found.scores[kept])
+        return found
 
     assert not differs(monkeypatch, honest)
     assert differs(monkeypatch, filters_afterwards)
@@ -191,10 +199,9 @@ def test_a_recall_that_filters_after_ranking_is_found_out(monkeypatch: pytest.Mo
 def test_a_recall_that_lets_a_foreign_value_hide_an_own_one_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = recalling.rank
 
-    def looks_at_every_key(tx, index, query, scopes):  # type: ignore[no-untyped-def]
-        ranked = honest(tx, index, query, scopes)
-        everywhere = [scope for (scope,) in tx.execute("select distinct scope from memory where tenant = ?", [index.tenant]).fetchall()]
-        others = recalling.store.current_memories(tx, index.tenant, everywhere, sorted(ranked.by_key))
-        return recalling.Ranked(ranked.order, {key: [memory for memory in others if memory.key == key] for key in ranked.by_key})
+    def looks_at_every_key(db, index, query, scopes):  # type: ignore[no-untyped-def]
+        found = honest(db, index, query, scopes)
+        found._scopes, found._several = everywhere(db, index), True
+        return found
 
     assert differs(monkeypatch, looks_at_every_key)

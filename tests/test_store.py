@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import sqlite3
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from importlib.resources import files
 
 import pytest
@@ -211,3 +213,18 @@ def test_two_names_never_share_a_stored_scope(one: str, other: str) -> None:
     except memkit.BadScope:
         return
     assert (stored[0] == stored[1]) == (one == other)
+
+
+@given(st.text(), st.text(), st.text())
+def test_the_id_of_a_memory_is_the_digest_of_its_names_as_json(tenant: str, scope: str, key: str) -> None:
+    names = json.dumps([tenant, scope, key])
+    assert store.memory_id(tenant, scope, key) == "m-" + hashlib.sha256(names.encode()).hexdigest()[:16]
+
+
+def test_what_a_write_returns_is_what_the_record_holds() -> None:
+    with memkit.open(sources={"a.txt": "blue"}) as kit:
+        now = datetime(2026, 3, 1, 8, tzinfo=timezone(timedelta(hours=8)))
+        terms = {"kind": "experience", "task": "paint", "verification": "seen", "valid_from": now, "review_at": now + timedelta(days=9)}
+        for expected in (0, 1):
+            written = kit.learn("door", f"blue {expected}", scope=SHOP, cite="a.txt", expected=expected, **terms).memory
+            assert written == kit.current("door", scope=SHOP) and written.task == "paint"

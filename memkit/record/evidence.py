@@ -47,8 +47,6 @@ class Reader:
         self._parsed = {} if parsed is None else parsed  # what earlier readers parsed: used again where the bytes read now are the same
         self.mask = mask  # applied to what is shown of a source that changed, after it was digested: it may hold secrets now
         self._read: dict[str, Reading | Exception] = {}
-        self._found: dict[Locator, Found] = {}
-        self._locators: dict[str, Locator] = {}
         self._names: list[str] | None = None
 
     def reading(self, name: str) -> Reading:
@@ -102,18 +100,19 @@ class Reader:
         self._names = self._sources.names() if self._names is None else self._names
         return self._names
 
-    def locator(self, cite: str) -> Locator:
-        """Return the locator a citation stands for, parsed once; raises BadLocator."""
-        known = self._locators.get(cite) if isinstance(cite, str) else None
-        if known is None:
-            known = self._locators[cite] = Locator.parse(cite)
-        return known
-
     def find(self, locator: Locator) -> Found:
         """Return the located part; raises what `reading` raises, BadLocator, and NotThere."""
-        if locator not in self._found:
-            self._found[locator] = FIND[locator.kind](locator, self.reading(locator.source))
-        return self._found[locator]
+        return FIND[locator.kind](locator, self.reading(locator.source))
+
+    def cited(self, cite: str) -> tuple[Locator, Found]:
+        """Return what a citation stands for and the part it names, looked for once in the same bytes; raises what `find` raises."""
+        name = cite.partition("#")[0] if isinstance(cite, str) else ""
+        known = self.reading(name).cited.get(cite) if name in self._read or name in self._parsed else None
+        if known is None:
+            locator = Locator.parse(cite)
+            known = locator, self.find(locator)
+            self.reading(locator.source).keep(cite, known)
+        return known
 
 
 def observe(cite: str, reader: Reader, now: datetime) -> Evidence:
@@ -122,22 +121,25 @@ def observe(cite: str, reader: Reader, now: datetime) -> Evidence:
     Raises BadLocator (cannot be understood, is not there, or is there twice), NotFound (no such source), UnsafePath, and
     Refused("UNREADABLE_SOURCE").
     """
-    locator = reader.locator(cite)
-    found = find(cite, reader)
+    locator, found = cited(cite, reader)
     return Evidence(locator.source, locator.part, found.digest, found.text[:LONGEST_QUOTE], reader.version(locator.source), now)
 
 
 def find(cite: str, reader: Reader) -> Found:
     """Return the part that `cite` names, or raise what `observe` raises; for callers that need the whole located text."""
-    locator = reader.locator(cite)
+    return cited(cite, reader)[1]
+
+
+def cited(cite: str, reader: Reader) -> tuple[Locator, Found]:
+    """Return what `cite` stands for and the part it names, or raise what `observe` raises."""
     try:
-        return reader.find(locator)
+        return reader.cited(cite)
     except SourceMissing:
-        raise NotFound(f"there is no source {locator.source!r}; check the spelling: names are relative to the root, with '/'") from None
+        source = Locator.parse(cite).source
+        raise NotFound(f"there is no source {source!r}; check the spelling: names are relative to the root, with '/'") from None
     except Unreadable as error:
-        raise Refused(
-            "UNREADABLE_SOURCE", f"{locator.source!r} cannot be cited because it is {error.reason}; cite another source"
-        ) from None
+        source = Locator.parse(cite).source
+        raise Refused("UNREADABLE_SOURCE", f"{source!r} cannot be cited because it is {error.reason}; cite another source") from None
     except NotThere as error:
         raise BadLocator(cite, f"{error.why}{error.hint}; cite a part that is there exactly once") from None
 
@@ -204,14 +206,13 @@ def mentions(content: str, located: Found | str) -> bool:
 def _judged(evidence: Evidence, reader: Reader) -> Judgement:
     name = evidence.source
     try:
-        locator = Locator.parse(evidence.cite)
-        found = reader.find(locator)
+        locator, found = reader.cited(evidence.cite)
     except SourceMissing:
         return Verdict.MISSING, f"{name} is not there any more", None
     except (Unreadable, MemkitError) as error:
         return Verdict.UNREADABLE, f"{name} cannot be compared: {error}", None
     except NotThere as error:
-        return _elsewhere(evidence, locator, reader, (error.verdict, error.why, error.now))
+        return _elsewhere(evidence, Locator.parse(evidence.cite), reader, (error.verdict, error.why, error.now))
     if found.digest == evidence.digest:
         return Verdict.VALID, f"{_named(locator)} is as it was", found.text
     why = f"{_named(locator)} is not what it was{_values(evidence.quote, found.text)}"

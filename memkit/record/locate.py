@@ -32,6 +32,8 @@ from memkit.record.sources import Unreadable, decode
 
 PYTHON, MARKDOWN = (".py", ".pyi"), (".md", ".markdown", ".mdown", ".mkd")
 
+MOST_CITED = 256  # citations of one source whose finds are remembered
+
 T = TypeVar("T")
 
 
@@ -60,7 +62,14 @@ class Reading:
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name, self.data = name, data
+        self.cited: dict[str, tuple[Locator, Found]] = {}  # what citations found here: they say nothing that the source does not
         self._made: dict[Callable[[str], object], object] = {}
+
+    def keep(self, cite: str, found: tuple[Locator, Found]) -> None:
+        """Remember what a citation found, for a while."""
+        if len(self.cited) >= MOST_CITED:
+            self.cited.clear()  # one step, whatever other threads do
+        self.cited[cite] = found
 
     @cached_property
     def version(self) -> str:

@@ -76,7 +76,7 @@ def check_name(name: str) -> str:
 def _fault(name: str) -> str | None:
     if not name:
         return "is empty"
-    if any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
+    if not name.isprintable() and any(unicodedata.category(c) in ("Cc", "Cs") for c in name):
         return "has a control character or half a surrogate pair"
     if "\\" in name or ":" in name:
         return "has a backslash or a colon"

@@ -80,7 +80,8 @@ def fold(text: str) -> Folded:
     if text.isascii() and not compiled(_CONTROL).search(text):
         return Folded(text, range(len(text)), range(1, len(text) + 1))
     if compiled(_ALONE).fullmatch(text):  # each of these folds to one character, whatever stands beside it
-        return Folded(text.translate(_WIDE), range(len(text)), range(1, len(text) + 1))
+        narrow = text.translate(_WIDE) if compiled("[\u3000\uff01-\uff5e]").search(text) else text
+        return Folded(narrow, range(len(text)), range(1, len(text) + 1))
     alphabet = {char: _alone(char) for char in set(text)}
     if all(len(form) == 1 for form in alphabet.values()):
         return Folded("".join([alphabet[char] for char in text]), range(len(text)), range(1, len(text) + 1))
@@ -134,13 +135,18 @@ def _look_alikes() -> tuple[dict[int, str], dict[int, str]]:
     return exact, {**folded, **{code: latin.casefold() for code, latin in exact.items() if chr(code) == chr(code).casefold()}}
 
 
+@cache
+def _any_look_alike() -> str:
+    return f"[{re.escape(''.join(map(chr, _look_alikes()[0])))}]"
+
+
 def latinise(text: str) -> str:
     """Replace each look-alike letter by its Latin twin, one for one, so that positions stay.
 
     >>> latinise("g\\u04bbp_")
     'ghp_'
     """
-    return text if text.isascii() else text.translate(_look_alikes()[0])
+    return text.translate(_look_alikes()[0]) if not text.isascii() and compiled(_any_look_alike()).search(text) else text
 
 
 def plain(value: str) -> str:

@@ -98,14 +98,7 @@ class ReadingVerbs(Opened):
         require(self.principal, "search", "read")
         recalling.check_request(query, budget, limit, recipe)
         query = redact(query[:LONGEST_QUERY]).text  # it comes back in the result, and its words in the cache of `analyze`
-        with self.db.read() as tx:
-            ranked = recalling.rank(tx, self._index, query, self._visible(scope))
-        return recalling.fill(
-            ranked,
-            self._reader(self._visible(scope)),
-            query,
-            budget=budget,
-            limit=limit,
-            recipe=TFIDF if recipe is None else recipe,
-            now=self._now(),
-        )
+        visible = self._visible(scope)
+        matches = recalling.rank(self.db, self._index, query, visible)
+        how = TFIDF if recipe is None else recipe
+        return recalling.fill(matches, self._reader(visible), query, budget=budget, limit=limit, recipe=how, now=self._now())

@@ -45,9 +45,9 @@ class Draft:
 
 def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime) -> Draft:
     """Read and hash what was quoted, and say why the candidate would wait. What cannot be kept comes back as refused, with the reason."""
-    candidate = Candidate(one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session")
-    if one.kind is Kind.EXPERIENCE:
-        candidate = replace(candidate, task=one.task, verification=one.verification)
+    candidate = Candidate(
+        one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session", task=one.task, verification=one.verification
+    )
     if masking.MARK in f"{one.content}{one.quote}":
         return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:

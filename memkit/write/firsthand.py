@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from memkit.errors import BadLocator, MemkitError
-from memkit.record.evidence import Found, Reader, find
+from memkit.record.evidence import Found, Reader, cited
 from memkit.record.fence import recalled_spans
 from memkit.record.locate import NotThere, Reading, locate
 from memkit.record.locator import Locator
@@ -37,7 +37,7 @@ def retold(cite: str, reader: Reader) -> str:
     >>> retold("summary.md#quote=30 s", reader), retold("prod.cfg#key=timeout", reader)
     ('its name is that of a summary', '')
     """
-    locator, found = reader.locator(cite), find(cite, reader)
+    locator, found = cited(cite, reader)
     reading = reader.reading(locator.source)
     if reader.role(locator.source) is Role.ASSISTANT:
         return "the assistant said it"
@@ -56,12 +56,12 @@ def original(cite: str, reader: Reader) -> str:
     >>> original("summary.md#quote=30 s", reader)
     'prod.cfg#key=timeout'
     """
-    locator, found = reader.locator(cite), find(cite, reader)
+    locator, found = cited(cite, reader)
     lines = reader.reading(locator.source).lines
     near = "\n".join([found.text, *(line for line in lines if found.text in line), *lines[:HEAD]])
     for _, known in zip(range(MOST_TRIED), _cited(near), strict=False):
         try:
-            if clean(known) and reader.locator(known).source != locator.source and not retold(known, reader):
+            if clean(known) and Locator.parse(known).source != locator.source and not retold(known, reader):
                 return known
         except MemkitError:
             continue

@@ -13,24 +13,24 @@ from functools import cache
 
 from memkit.record.text import compiled
 from memkit.write.checks import mixed, opaque, scrambled, stand_in
-from memkit.write.table import Span, read
+from memkit.write.table import Span, any_of, read
 
 
 @cache
-def _names() -> tuple[tuple[list[str], list[str]], str]:
-    """Give short parts, one of which every name holds (all, and those in ASCII), and the pattern of all names, the longest first."""
+def _names() -> tuple[str, str]:
+    """Give the pattern of short parts, one of which every name holds, and the pattern of all names, the longest first."""
     names = sorted({name for names in read("named.toml")["name"].values() for name in names}, key=len, reverse=True)
     starts = {"key" if "key" in name else name.split()[0] for name in names}
     parts = [start for start in starts if not any(other in start for other in starts - {start})]
     ends = [re.escape(name).replace(r"\ ", "[ _-]?") + ("(?![a-z])" if name[-1].isascii() else "") for name in names]
-    return (parts, [part for part in parts if part.isascii()]), "|".join(ends)
+    return any_of(parts), "|".join(ends)
 
 
 def named(text: str) -> Iterator[Span]:
     """Yield (start, end, kind) of the values that follow the name of a secret in folded `text`."""
     lower, done = text.replace("\u0130", "I").lower(), 0  # the one letter whose small form is longer
-    parts, pattern = _names()
-    if not any(map(lower.__contains__, parts[text.isascii()])):
+    part, pattern = _names()
+    if not compiled(part).search(lower):
         return
     for match in compiled(pattern).finditer(lower):
         begins = match.end() >= done and compiled("[!-~“「『«‹]").search(text, match.end(), match.end() + 64)

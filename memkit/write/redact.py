@@ -67,7 +67,7 @@ def clean(*texts: str) -> bool:
     (True, False)
     """
     digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY, digest_size=16).digest() for text in texts]
-    if all(digest in _CLEAN for digest in digests):
+    if all(map(_CLEAN.__contains__, digests)):
         return True
     if redact("\n\n".join(texts)).findings and any(redact(text).findings for text in texts):
         return False

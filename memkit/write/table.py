@@ -84,10 +84,10 @@ def _of_its_beginnings(word: str, rows: dict[str, set[int]]) -> set[int]:
     return set[int]().union(*[rows.get(word[:length], ()) for length in range(len(word) + 1)])
 
 
-def _any_of(words: Collection[str]) -> str:
+def any_of(words: Collection[str]) -> str:
     """Return a pattern for the longest of these words that stands at a place; those of one first letter are tried together.
 
-    >>> _any_of(["tel", "cell", "te"])
+    >>> any_of(["tel", "cell", "te"])
     't(?:el|e)|c(?:ell)'
     """
     groups = groupby(sorted(filter(None, words), reverse=True), key=lambda word: word[0])
@@ -138,5 +138,5 @@ def table(name: str, *sections: str) -> Table:
                 for word in row["near"]:
                     calls.setdefault(word, set()).add(len(rows))
                 rows.append(Row(kind, f"{row['edge']}(?:{row['find']})", *(row[term] for term in ("near", "needs", "digits", "check"))))
-    words = {needs: (_any_of(calls), {word: _of_its_beginnings(word, calls) for word in calls}) for needs, calls in called.items()}
+    words = {needs: (any_of(calls), {word: _of_its_beginnings(word, calls) for word in calls}) for needs, calls in called.items()}
     return Table(tuple(rows), words)

@@ -72,6 +72,9 @@ def filled(rng: random.Random, memories: int = 60) -> Store:
         if number % 5 == 0:
             cite = rng.choice(["a.cfg#key=x", "b.cfg"])
             done = kit.learn(key, some_text(rng), scope=scope, cite=cite, expected=memkit.ANY)
+        elif number % 5 == 1:
+            said = kit.record(rng.choice(["monday", "tuesday"]), "user", f"{some_text(rng)}, so it is {number}", scope=scope)
+            done = kit.learn(key, some_text(rng), scope=scope, cite=f"{said.source}#quote=so it is {number}", expected=memkit.ANY)
         else:
             done = kit.remember(key, some_text(rng), scope=scope, expected=memkit.ANY, expires_at=ends)
         assert done.memory is not None
@@ -88,8 +91,9 @@ def reduced(store: Store, who: memkit.Principal, here: Dimensions) -> memkit.Kit
         revisions = [row for row in tx.execute("select * from revision").fetchall() if (row[1], row[2]) in allowed]
         kept = {row[0] for row in revisions}
         evidence = [row for row in tx.execute("select * from evidence").fetchall() if row[2] in kept]
+        said = [row for row in tx.execute("select id, tenant, scope, * from episode").fetchall() if row[1:3] in allowed]
     with small.db.write() as tx:
-        for table, rows in (("revision", revisions), ("evidence", evidence)):
+        for table, rows in (("revision", revisions), ("evidence", evidence), ("episode", [row[3:] for row in said])):
             if rows:
                 tx.conn.executemany(f"insert into {table} values ({', '.join('?' * len(rows[0]))})", rows)
     return small

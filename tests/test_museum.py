@@ -359,7 +359,8 @@ def test_a_missing_scope_is_an_error_on_every_path(monkeypatch):
     def check() -> None:
         with memkit.open(sources={"a.cfg": "x=1"}) as kit:
             verbs = list(verbs_with_a_scope(kit))
-            assert {name for name, _ in verbs} >= {"remember", "learn", "propose", "recall", "check", "forget", "history", "events"}
+            named = {"remember", "learn", "propose", "recall", "check", "forget", "history", "events", "record", "extract"}
+            assert {name for name, _ in verbs} >= named
             for _, verb in verbs:
                 with pytest.raises(memkit.BadScope):
                     verb(None)
@@ -487,7 +488,9 @@ def entries(kit: memkit.Kit, secret: str) -> Iterator[Callable[[], object]]:
     for cite in (f"{secret}.cfg", f"a.cfg#key={secret}", f'a.cfg#quote="{secret}"', f"../{secret}", f"a.cfg#lines={secret}", secret):
         yield lambda cite=cite: kit.learn("cited", "a sentence", scope=SHOP, cite=cite)
         yield lambda cite=cite: kit.propose("cited", "a sentence", scope=SHOP, cite=cite)
-    for name in ("key", "query", "source", "reason", "content", "cite", "session", "role", "text"):
+    yield lambda: kit.record("monday", "tool", f"the token is {secret}", scope=SHOP)
+    yield lambda: kit.extract("monday", scope=SHOP)
+    for name in ("key", "query", "source", "reason", "content", "cite", "session", "text", "role", "extractor", "tokens_left", "trusted"):
         for _, verb in with_argument(kit, name, secret):
             yield verb
     for _, verb in verbs_with_a_scope(kit):
@@ -511,8 +514,8 @@ def entries(kit: memkit.Kit, secret: str) -> Iterator[Callable[[], object]]:
 def with_argument(kit: memkit.Kit, name: str, value: object) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield every verb that takes an argument of this name, called with a value for it and plain ones for the others."""
     plain = {"key": "k9", "content": "v", "cite": "a.cfg#key=x", "query": "q", "budget": 9, "expected": 0, "reason": "r", "when": START}
-    plain |= {"session": "monday", "role": "user", "text": "v", "tokens_left": 9}
     plain |= {"source": "a.cfg", "scope": SHOP, "to": memkit.Scope(workspace="elsewhere")}
+    plain |= {"session": "monday", "role": "user", "text": "hello", "tokens_left": 1}
     for verb_name, verb in inspect.getmembers(kit, inspect.ismethod):
         wanted = inspect.signature(verb).parameters
         if name in wanted and "scope" in wanted and not verb_name.startswith("_"):

@@ -48,6 +48,8 @@ def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: 
     candidate = Candidate(
         one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session", task=one.task, verification=one.verification
     )
+    if masking.MARK in f"{one.content}{one.quote}":
+        return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:
         cited = [(episodes[number], quote) for number, quote in ((one.episode, one.quote), *one.also)]
         candidate = replace(candidate, evidence=observed([_cite(episode, quote, reader) for episode, quote in cited], reader, now))

@@ -10,27 +10,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import groupby
 
 from memkit.record.text import compiled
 from memkit.write.checks import mixed, opaque, scrambled, stand_in, titled, varied
-from memkit.write.table import Span, read
+from memkit.write.table import Span, any_of, read
 
 
 @cache
-def _names() -> tuple[tuple[list[str], list[str]], str]:
-    """Give short parts, one of which every name holds (all, and those in ASCII), and the pattern of all names, the longest first."""
-    names = sorted({name for names in read("named.toml")["name"].values() for name in names}, key=len, reverse=True)
+def _names() -> tuple[str, str]:
+    """Give two patterns: of short parts, one of which every name holds; and of all names, by their first letter and the longest first."""
+    names = sorted({name for names in read("named.toml")["name"].values() for name in names}, key=lambda name: (name[0], -len(name)))
     starts = {next((part for part in ("key", "code") if part in name), name.split()[0]) for name in names}
     parts = [start for start in starts if not any(other in start for other in starts - {start})]
-    ends = [re.escape(name).replace(r"\ ", "[ _-]?") + ("(?![a-z])" if name[-1].isascii() else "") for name in names]
-    return (parts, [part for part in parts if part.isascii()]), "|".join(ends)
+    groups = groupby(names, key=lambda name: name[0])
+    tries = (f"{first}(?:{'|'.join(_rest(name) for name in group)})" for first, group in groups)
+    return any_of(parts), "|".join(tries)
+
+
+def _rest(name: str) -> str:
+    return re.escape(name[1:]).replace(r"\ ", "[ _-]?") + ("(?![a-z])" if name[-1].isascii() else "")
 
 
 def named(text: str) -> Iterator[Span]:
     """Yield (start, end, kind) of the values that follow the name of a secret in folded `text`."""
     lower, done = text.replace("\u0130", "I").lower(), 0  # the one letter whose small form is longer
     parts, pattern = _names()
-    if not any(map(lower.__contains__, parts[text.isascii()])):
+    if not compiled(parts).search(lower):
         return
     for match in compiled(pattern).finditer(lower):
         begins = match.end() >= done and compiled("[!-~“「『«‹]").search(text, match.end(), match.end() + 64)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
     from memkit.record.scope import Principal, Scope
     from memkit.record.suggest import suggest
+    from memkit.write.policy import RedactionPolicy, SecretStore
     from memkit.write.redact import redact
     from memkit.write.screen import screen
 
@@ -56,8 +57,10 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "ProposalStatus",
     "Recall",
     "Recipe",
+    "RedactionPolicy",
     "Refused",
     "Scope",
+    "SecretStore",
     "Status",
     "Trust",
     "UnsafePath",
@@ -76,6 +79,7 @@ _HOMES = {
     "memkit.record.model": "ANY Kind Op ProposalStatus Status Trust Verdict",
     "memkit.record.scope": "Principal Scope",
     "memkit.record.suggest": "suggest",
+    "memkit.write.policy": "RedactionPolicy SecretStore",
     "memkit.write.redact": "redact",
     "memkit.write.screen": "screen",
 }

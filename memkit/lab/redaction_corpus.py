@@ -18,6 +18,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote
 
+from memkit.errors import Refused
 from memkit.lab.sandbox import data_folder
 
 CREDENTIAL, PERSONAL, DISGUISED, LOOK_ALIKE = "credential", "personal", "disguised", "look-alike"
@@ -79,6 +80,16 @@ def samples(seed: int) -> Iterator[Sample]:
     yield from _disguised(r, credentials["shaped"])
     for text in _read("look_alikes")["texts"]:
         yield Sample(LOOK_ALIKE, text[:24], make(text, r), None)
+
+
+def recipes(kind: str) -> list[str]:
+    """Return how values of a kind are made. Raises Refused for a kind that is not there."""
+    credentials, personal = _read("credentials"), _read("personal")
+    framed = {name: row["secret"] for name, row in (credentials["framed"] | personal["framed"]).items()}
+    known: dict[str, list[str]] = credentials["shaped"] | framed
+    if kind not in known:
+        raise Refused("NO_SUCH_KIND", f"there is no kind {kind!r}; there are {', '.join(sorted(known))}")
+    return known[kind]
 
 
 def make(recipe: str, r: random.Random) -> str:

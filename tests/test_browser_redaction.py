@@ -43,7 +43,7 @@ def hunt(panel: Locator) -> None:
     panel.get_by_label("Text", exact=True).fill(f"The door opens with {PHRASE} <script>")
     expect(panel.get_by_role("status")).to_contain_text("Nothing was found")
     panel.get_by_role("button", name="Report as a test").click()
-    expect(panel.locator("pre", has_text="def test_what_slipped_through_is_masked")).to_contain_text("lab.hunt.alike('tulip-', 'aaaaaa')")
+    expect(panel.locator("pre", has_text="def test_what_slipped_through_is_masked")).to_contain_text("lab.hunt.alike('', 'aaaaa-aaaaaa')")
     expect(panel.locator("pre", has_text="lab.hunt.report(text, secret)")).to_be_visible()
 
 

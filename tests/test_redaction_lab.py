@@ -18,7 +18,8 @@ from memkit.write.redact import Redacted
 
 PASSWORD = "q7Zp" + "0aLm!"
 TEXT = f"mail ann@example.test, the password is {PASSWORD} <b>今天</b>"
-PHRASE = "acme_live_" + "tulip-garden"
+PHRASE = "tulip-garden"
+TOKEN = "acme_" + "q7zp0almx2vb9tk4"
 
 
 def run(test: str, redact: object) -> None:
@@ -47,7 +48,8 @@ def test_looking_shows_gaps_and_what_every_policy_keeps():
 
 def test_a_reported_test_fails_now_passes_when_the_form_is_masked_and_holds_no_secret():
     test = hunt.report(f"the door opens with {PHRASE}", PHRASE)
-    assert "garden" not in test and "lab.hunt.alike('acme_live_', 'aaaaa-aaaaaa')" in test
+    assert "tulip" not in test and "garden" not in test and "lab.hunt.alike('', 'aaaaa-aaaaaa')" in test
+    assert "lab.hunt.alike('acme_', 'a9aa9aaaa9aa9aa9')" in hunt.report(f"we use {TOKEN} here", TOKEN)
     with pytest.raises(AssertionError):
         run(test, memkit.redact)
     run(test, lambda text: Redacted("the door opens with [redacted:x]", ()))
@@ -60,7 +62,7 @@ def test_a_reported_test_fails_now_passes_when_the_form_is_masked_and_holds_no_s
         ("the door is open", "", "NOT_IN_THE_TEXT"),
         (f"password: {PASSWORD}", PASSWORD, "MASKED_ALREADY"),
         (f"ask ann@example.test for {PHRASE}", PHRASE, "MORE_SECRETS"),
-        ("password=" + "changeme", "changeme", "ONLY_THIS_ONE"),
+        ('password="changeme"', "changeme", "ONLY_THIS_ONE"),
     ],
 )
 def test_what_did_not_slip_through_as_a_form_is_not_reported(text, secret, reason):

@@ -82,12 +82,14 @@ def secret(kind: str, seed: int = 1) -> str:
 
 
 def shape(value: str) -> tuple[str, str]:
-    """Return the telling beginning of a value, and the rest with A, a and 9 for its letters and digits.
+    """Return the telling beginning of a token, and the rest with A, a and 9 for its letters and digits.
 
-    >>> shape("acme_live_Zq7-x"), shape("tulip")
-    (('acme_live_', 'Aa9-a'), ('', 'aaaaa'))
+    Only what a long rest with a digit follows is a beginning; of a phrase nothing is told but where its letters stand.
+
+    >>> shape("acme_live_Zq7xZq7xZq7x"), shape("tulip-garden")
+    (('acme_live_', 'Aa9aAa9aAa9a'), ('', 'aaaaa-aaaaaa'))
     """
-    start = match.end() if (match := compiled("(?:[A-Za-z]{2,8}[_-]){1,3}(?=.)").match(value)) else 0
+    start = match.end() if (match := compiled("(?:[A-Za-z]{2,8}[_-]){1,3}(?=[A-Za-z0-9]{12})(?=.{0,200}[0-9])").match(value)) else 0
     rest = "".join("A" if c.isupper() else "a" if c.islower() else "9" if c.isdecimal() else c for c in value[start:])
     return value[:start], rest
 
@@ -95,7 +97,7 @@ def shape(value: str) -> tuple[str, str]:
 def alike(start: str, rest: str, seed: int = 1) -> str:
     """Draw another value of a shape.
 
-    >>> shape(alike("acme_", "Aa9-a")) == ("acme_", "Aa9-a")
+    >>> shape(alike("acme_", "Aa9aAa9aAa9a")) == ("acme_", "Aa9aAa9aAa9a")
     True
     """
     r = random.Random(seed)

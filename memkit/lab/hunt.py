@@ -21,7 +21,7 @@ from memkit.write.policy import MASK, RedactionPolicy
 from memkit.write.redact import Finding, redact
 
 TRIES = 20  # others of the same form that are drawn before a form is called missed
-_GAP = "‹secret›"
+_GAP = "<secret>"  # a placeholder, so that it is no find itself
 _CLASSES = {"A": string.ascii_uppercase, "a": string.ascii_lowercase, "9": string.digits}
 
 

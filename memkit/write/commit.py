@@ -31,7 +31,7 @@ class Place:
     policy: RedactionPolicy = MASK
 
 
-def clean(candidate: Candidate, policy: RedactionPolicy) -> Candidate:
+def clean(candidate: Candidate, policy: RedactionPolicy = MASK) -> Candidate:
     """Return the candidate as it may be kept: checked, and with secrets masked or whatever else the policy says.
 
     Raises Refused for an empty or over-long key or content, for a key that holds a secret, and where redaction fails. Evidence was

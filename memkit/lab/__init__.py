@@ -1,8 +1,9 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
 from memkit.lab import checks as check
-from memkit.lab import deploys, hunt
+from memkit.lab import deploys
 from memkit.lab import evaluate_redaction as redaction
+from memkit.lab import hunting as hunt
 from memkit.lab import races as race
 from memkit.lab.predict import Prediction, predict
 from memkit.lab.rivals import compete

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from memkit.errors import MemkitError
 from memkit.lab.answer import Answer
 from memkit.lab.evaluate_redaction import vanished
-from memkit.lab.hunt import secret
+from memkit.lab.hunting import secret
 from memkit.write.policy import RedactionPolicy
 from memkit.write.redact import redact
 

@@ -28,7 +28,7 @@ from memkit.read import follow, index
 from memkit.read import recall as recalling
 from memkit.read.matches import Matches
 from memkit.record import store, tombstone
-from memkit.write import commit
+from memkit.write import commit, policy
 
 SHOP = memkit.Scope(workspace="shop")
 PROD = memkit.Scope(workspace="shop", env="prod")
@@ -539,7 +539,7 @@ def test_a_secret_that_comes_in_by_any_way_is_in_no_byte_and_in_no_answer(monkey
             assert all(secret.encode() not in file.read_bytes() for file in kit.db.files)
 
     check()
-    monkeypatch.setattr(commit, "redact", lambda text: SimpleNamespace(text=text, findings=()))
+    monkeypatch.setattr(policy, "redact", lambda text, **_: SimpleNamespace(text=text, findings=()))
     assert fails(check)
 
 
@@ -579,7 +579,7 @@ def test_ordinary_words_stay_and_sources_are_never_written(monkeypatch, tmp_path
     assert fails(lambda: check(lambda: file.write_text("[redacted:password]\n", encoding="utf-8")))
     greedy = re.compile(r"\S*(?:key|token|password)\S*")
     monkeypatch.setattr(commit, "nothing_to_mask", lambda *texts: False)
-    monkeypatch.setattr(commit, "redact", lambda text: SimpleNamespace(text=greedy.sub("[redacted:x]", text), findings=()))
+    monkeypatch.setattr(policy, "redact", lambda text, **_: SimpleNamespace(text=greedy.sub("[redacted:x]", text), findings=()))
     assert fails(check)
 
 

@@ -32,8 +32,10 @@ class Row:
 def read_samples(path: Path) -> Iterator[Sample]:
     """Yield the samples of a file of JSON lines with `kind`, `text`, `secret` (null for a look-alike) and, if it likes, `group`.
 
-    Raises Refused for a line that is something else.
+    Raises Refused for a line that is something else, and for a folder.
     """
+    if not path.is_file():
+        raise Refused("NO_FILE", f"{path.name!r} is no file; expected one with a JSON object on each line")
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if line.strip():
             try:

@@ -48,14 +48,15 @@ class Matches:
         return len(self.found.rows)
 
     def best(self, most: int, *, room: int, above: float) -> list[int]:
-        """Return the next rows, best first, at most `most` and not more than fit into `room` tokens together, all above a score."""
+        """Return the next rows, best first, all above a score: at most `most`, and not many more than fit into `room` tokens."""
         scores = self.found.scores
         places = np.flatnonzero(self._open & (self._tokens <= room) & (scores > above))
         places = places[~self._last[places]] if not self._last[places].all() else places
         if len(places) > most:  # subtle: all that equal the last one stay until ids have decided
             places = places[scores[places] >= np.partition(scores[places], -most)[-most]]
         chosen = sorted(places.tolist(), key=self._rank)[:most]
-        chosen = chosen[: max(1, int(np.count_nonzero(np.cumsum(self._tokens[chosen]) <= room)))]
+        together = int(np.count_nonzero(np.cumsum(self._tokens[chosen]) <= room))
+        chosen = chosen[: max(together, most // 8, 1)]  # subtle: it grows with `most`, or many that are withheld cost a round each
         self._open[chosen] = False
         return [int(self.found.rows[place]) for place in chosen]
 

@@ -22,21 +22,32 @@ from memkit.record.model import (
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sessions import SessionSource
 from memkit.record.sources import Sources
+from memkit.record.text import count_tokens
 from memkit.write.arguments import check_moments
 from memkit.write.commit import Place
 from memkit.write.redact import redact
 
 Clock = Callable[[], datetime]
+Tokens = Callable[[str], int]
 MOST_PLACES = 100  # scopes that were found free of secrets and are remembered
 
 
 class Opened:
     """An open store seen by one principal."""
 
-    def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Clock, indexes: dict[str, Index] | None = None) -> None:
+    def __init__(
+        self,
+        db: Database,
+        sources: Sources,
+        principal: Principal,
+        clock: Clock,
+        *,
+        tokens: Tokens = count_tokens,
+        indexes: dict[str, Index] | None = None,
+    ) -> None:
         if not isinstance(principal, Principal):
             raise Refused("BAD_PRINCIPAL", f"the principal is {shown(principal)}; pass a memkit.Principal")
-        self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
+        self.db, self.sources, self.principal, self._clock, self._count = db, sources, principal, clock, tokens
         self._parsed: dict[str, Reading] = {}
         self._places: dict[Scope, Place] = {}
         self._indexes = {} if indexes is None else indexes
@@ -73,6 +84,12 @@ class Opened:
         now = self._clock()
         check_moments(clock=now)
         return now
+
+    def _tokens(self, text: str) -> int:
+        """Return what a text costs of a budget, by the function the store was opened with. Raises Refused for what is no count."""
+        if isinstance(count := self._count(text), bool) or not isinstance(count, int) or count < 0:
+            raise Refused("BAD_TOKENS", f"tokens returned {shown(count)}; it must return a whole number, 0 or more, for any text")
+        return count
 
     def _reader(self, scopes: Sequence[str]) -> Reader:
         """Return what reads sources, and of sessions what was recorded in these scopes."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     )
     from memkit.kit import Kit
     from memkit.kit import open as open
+    from memkit.read.context import Context
+    from memkit.read.prefix import prefix_stable
     from memkit.read.recall import Recall
     from memkit.read.recipes import BALANCED, SEMANTIC, TFIDF, THOROUGH, Recipe
     from memkit.record.git import branch_of
@@ -45,6 +47,7 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "BadScope",
     "Busy",
     "Conflict",
+    "Context",
     "Corrupt",
     "FuseTripped",
     "Kind",
@@ -66,6 +69,7 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "UnsafePath",
     "Verdict",
     "branch_of",
+    "prefix_stable",
     "redact",
     "screen",
     "suggest",
@@ -73,6 +77,8 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
 
 _HOMES = {
     "memkit.kit": "Kit open",
+    "memkit.read.context": "Context",
+    "memkit.read.prefix": "prefix_stable",
     "memkit.read.recall": "Recall",
     "memkit.read.recipes": "BALANCED Recipe SEMANTIC TFIDF THOROUGH",
     "memkit.record.git": "branch_of",

@@ -444,7 +444,7 @@ def test_any_string_is_a_legal_query(monkeypatch):
 
 
 def test_an_oversize_item_is_skipped_and_the_fill_goes_on(monkeypatch):
-    """deer-flow PR #4600: one long item stopped the fill. (That the wrapper counts comes with the context.)"""
+    """deer-flow PR #4600: one long item stopped the fill. (That the frame counts is in test_museum_use.py.)"""
     honest = recalling.fill
 
     def check() -> None:
@@ -455,9 +455,9 @@ def test_an_oversize_item_is_skipped_and_the_fill_goes_on(monkeypatch):
             assert [hit.memory.key for hit in found.hits] == ["short"] and found.tokens <= 20
             assert [(skip.memory.key, skip.reason) for skip in found.skipped] == [("long", "OVER_BUDGET")]
 
-    def stops(ranked, reader, query, *, budget, **rest):
-        fitting = itertools.takewhile(lambda match: recalling.tokens_of(match.memory) <= budget, ranked.read(ranked.ordered()))
-        return honest(only(ranked, [match.row for match in fitting]), reader, query, budget=budget, **rest)
+    def stops(ranked, reader, query, given, *, budget, **rest):
+        fitting = itertools.takewhile(lambda match: match.tokens <= budget, ranked.read(ranked.ordered()))
+        return honest(only(ranked, [match.row for match in fitting]), reader, query, given, budget=budget, **rest)
 
     check()
     monkeypatch.setattr(recalling, "fill", stops)

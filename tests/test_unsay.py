@@ -188,7 +188,7 @@ def test_feeding_the_session_again_and_running_every_job_brings_nothing_back(mon
             for _ in range(3):
                 kit.extract("monday", scope=SHOP, extractor=Notes())
                 kit.flush("monday", 0, scope=SHOP, extractor=Notes())
-                kit.replay("monday", scope=SHOP, extractor=Notes())
+                kit.reextract("monday", scope=SHOP, extractor=Notes())
             assert [(one.key, one.content) for one in kit.inbox(scope=SHOP)] == [("bus", BUS)]
 
     check()

@@ -22,12 +22,14 @@ from memkit.record.model import (
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sessions import SessionSource
 from memkit.record.sources import Sources
+from memkit.record.text import count_tokens
 from memkit.write.arguments import check_moments
 from memkit.write.commit import Place
 from memkit.write.policy import MASK, RedactionPolicy
 from memkit.write.redact import redact
 
 Clock = Callable[[], datetime]
+Tokens = Callable[[str], int]
 MOST_PLACES = 100  # scopes that were found free of secrets and are remembered
 
 
@@ -40,15 +42,17 @@ class Opened:
         sources: Sources,
         principal: Principal,
         clock: Clock,
-        indexes: dict[str, Index] | None = None,
         *,
         policy: RedactionPolicy = MASK,
+        tokens: Tokens = count_tokens,
+        indexes: dict[str, Index] | None = None,
     ) -> None:
         if not isinstance(principal, Principal):
             raise Refused("BAD_PRINCIPAL", f"the principal is {shown(principal)}; pass a memkit.Principal")
         if not isinstance(policy, RedactionPolicy):
             raise Refused("BAD_POLICY", f"the redaction is {shown(policy)}; pass a memkit.RedactionPolicy")
-        self.db, self.sources, self.principal, self._clock, self._policy = db, sources, principal, clock, policy
+        self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
+        self._policy, self._count = policy, tokens
         self._parsed: dict[str, Reading] = {}
         self._places: dict[Scope, Place] = {}
         self._indexes = {} if indexes is None else indexes
@@ -85,6 +89,12 @@ class Opened:
         now = self._clock()
         check_moments(clock=now)
         return now
+
+    def _tokens(self, text: str) -> int:
+        """Return what a text costs of a budget, by the function the store was opened with. Raises Refused for what is no count."""
+        if isinstance(count := self._count(text), bool) or not isinstance(count, int) or count < 0:
+            raise Refused("BAD_TOKENS", f"tokens returned {shown(count)}; it must return a whole number, 0 or more, for any text")
+        return count
 
     def _reader(self, scopes: Sequence[str]) -> Reader:
         """Return what reads sources, and of sessions what was recorded in these scopes."""

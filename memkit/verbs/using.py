@@ -15,6 +15,7 @@ from memkit.read.feedback import Effect
 from memkit.read.profile import stated
 from memkit.read.recall import Conditions, Recall, check_request
 from memkit.read.recipes import Recipe
+from memkit.read.render import LEAST
 from memkit.record import sessions, store
 from memkit.record.model import Episode, Memory, Op, Outcome
 from memkit.record.scope import Scope
@@ -110,7 +111,7 @@ class UsingVerbs(ReadingVerbs):
             mine = stated(tx, tenant, visible, now, flagged) if asked.budget and asked.quota else []
 
         def recalled(room: int, given: Conditions) -> Recall:
-            given = replace(given, below=self._count is not count_tokens, flagged=flagged)
+            given = replace(given, beyond=count_tokens(LEAST) if self._count is count_tokens else None, flagged=flagged)
             return self._recalled(asked.query, scope, given, budget=room, limit=asked.limit, recipe=asked.recipe, now=now)
 
         return assemble.assembled(asked, mine, recalled, scope=visible[0], now=now, tokens=self._tokens, sign=self.db.keyed_digest)

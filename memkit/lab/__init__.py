@@ -1,8 +1,9 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
 from memkit.lab import checks as check
-from memkit.lab import deploys
+from memkit.lab import deploys, killed, tidying
 from memkit.lab import races as race
+from memkit.lab.night import Night
 from memkit.lab.predict import Prediction, predict
 from memkit.lab.rivals import compete
 from memkit.lab.sandbox import check_out, data_folder, notebooks_folder, project_folder, reset
@@ -15,6 +16,7 @@ from memkit.lab.workspace import Workspace
 
 __all__ = [
     "Edit",
+    "Night",
     "Prediction",
     "Score",
     "Stand",
@@ -32,6 +34,7 @@ __all__ = [
     "day",
     "deploys",
     "ids",
+    "killed",
     "known_memories",
     "look",
     "looked_up",
@@ -42,6 +45,7 @@ __all__ = [
     "race",
     "reset",
     "standings",
+    "tidying",
     "versions",
     "watch_folder",
 ]

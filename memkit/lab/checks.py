@@ -15,6 +15,7 @@ from memkit.lab.answer import Answer
 from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
 from memkit.lab.checks_revisions import revisions_1, revisions_2, revisions_3
 from memkit.lab.checks_scope import scope_1, scope_2, scope_3
+from memkit.lab.checks_tidying import tidying_1, tidying_2, tidying_3
 from memkit.lab.sandbox import data_folder
 
 __all__ = [
@@ -28,6 +29,9 @@ __all__ = [
     "scope_1",
     "scope_2",
     "scope_3",
+    "tidying_1",
+    "tidying_2",
+    "tidying_3",
     "tour_1",
     "tour_2",
     "tour_3",

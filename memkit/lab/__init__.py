@@ -3,7 +3,7 @@
 from memkit.lab import checks as check
 from memkit.lab import deploys, killed, tidying
 from memkit.lab import races as race
-from memkit.lab.night import Night
+from memkit.lab.night import Night, Turn
 from memkit.lab.predict import Prediction, predict
 from memkit.lab.rivals import compete
 from memkit.lab.sandbox import check_out, data_folder, notebooks_folder, project_folder, reset
@@ -23,6 +23,7 @@ __all__ = [
     "Standing",
     "Trial",
     "Tried",
+    "Turn",
     "Versions",
     "Watcher",
     "Workspace",

@@ -1,9 +1,9 @@
 """Kill a consolidation at every point it passes, and look what is left: the old memory or the new one, and a retry that completes.
 
 Two ways. `rehearse` keeps a picture of the store's files at each point: what a process that is killed there leaves behind, since no code of
-its own runs any more. It is quick enough to take every point. `kill` runs the job in a process of its own and really ends it at one point;
-`python -m memkit.lab.killed FILE POINT` is that process. Points are the statements of the database and, of the snapshot, each flush and
-rename. Not here: what SQLite does inside its COMMIT, where its own journal is trusted, and a disk that lies about what it has kept.
+its own runs any more. It is quick enough to take every point. `kill` runs the job in a process of its own and really ends it at one point.
+Points are the statements of the database and, of the snapshot, each flush and rename. Not here: what SQLite does inside its COMMIT, where
+its own journal is trusted, and a disk that lies about what it has kept.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from memkit.lab.tidying import PROD_NOW, SHOP, shop
 NAME = "memory.db"
 PHASES = ("look at the lease", "take the lease", "look and plan", "carry out the plan", "give the lease back", "write the snapshot")
 PATIENCE = 120  # seconds
+_JOB = "import sys; from memkit.lab.killed import die; die(*sys.argv[1:])"
 _STATEMENT = re.compile(r"\s*(insert into|update|delete from|begin immediate|begin|commit|rollback)\b\s*(\w*)", re.IGNORECASE)
 
 
@@ -81,7 +82,7 @@ def kill(at: int) -> Death:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join([str(Path(memkit.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
         }
-        command = [sys.executable, "-m", "memkit.lab.killed", os.fspath(path), str(at), film.now.isoformat()]
+        command = [sys.executable, "-c", _JOB, os.fspath(path), str(at), film.now.isoformat()]
         ended = subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE, check=False)
         if ended.returncode == 0 or ended.stderr:
             said = ended.stderr.decode(errors="replace")[-500:]
@@ -194,7 +195,8 @@ def _after_a_kill(files: Files, film: Film) -> tuple[str, str]:
         return found, "complete" if _opened(path, later) == film.new else "differs"
 
 
-def main(path: str, at: str, now: str) -> None:
+def die(path: str, at: str, now: str) -> None:
+    """Consolidate the shop in the store at `path`, and end this process at a point."""
     left = int(at)
 
     def countdown(phase: str, point: str) -> None:
@@ -205,7 +207,3 @@ def main(path: str, at: str, now: str) -> None:
 
     with _reopened(Path(path), datetime.fromisoformat(now)) as kit, passing(kit, countdown):
         kit.consolidate(scope=SHOP)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -252,6 +252,22 @@ def test_a_quarter_is_allowed_once_and_many_small_losses_are_one_big_one(kit, cl
     assert len(kit.consolidate(scope=SHOP, planner=oldest_first(loses(0.2))).written) == 1
 
 
+def test_a_small_scope_is_not_emptied_in_the_shadow_of_a_large_one(kit, clock):
+    large = memkit.Scope(workspace="warehouse")
+    eight(kit)
+    for n in range(24):
+        kit.admit(kit.propose(f"shelf {n}", f"shelf number {n}", scope=large))
+    assert len(kit.consolidate(scope=large, planner=oldest_first(loses(0.1))).written) == 2
+    clock.now += timedelta(hours=1)
+    assert len(kit.consolidate(scope=SHOP, planner=oldest_first(loses(0.25))).written) == 2
+    for scope in (SHOP, None):  # together with what was taken there, by whichever run
+        clock.now += timedelta(hours=1)
+        with pytest.raises(memkit.FuseTripped, match="in the last 7 days"):
+            kit.consolidate(scope=scope, planner=oldest_first(loses(0.2)))
+    clock.now += timedelta(hours=2)
+    assert len(kit.consolidate(scope=large, planner=oldest_first(loses(0.1))).written) == 2
+
+
 def test_below_four_entries_a_run_may_only_add(kit):
     for n in range(3):
         kit.admit(kit.propose(f"key {n}", f"statement {n} about {'abc'[n]}", scope=SHOP))

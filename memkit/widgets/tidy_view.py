@@ -12,7 +12,8 @@ from memkit.lab import Night, Turn, killed, tidying
 from memkit.widgets.markup import Paint, box, esc, plain
 from memkit.widgets.tables import BAD, GOOD, Row, badge, note, status, table, title, whole
 
-SIGNS = {"+": "+ add", "~": "~ change", "-": "- retire", " ": "candidate"}
+SIGNS = {"+": "+ add", "~": "~ change", "-": "- retire"}
+SHORT = 16  # characters of a key that is never broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +60,25 @@ def fuse(lab: Lab, paint: Paint) -> str:
 def changes(lab: Lab, paint: Paint) -> str:
     """Return the steps of the plan as a diff."""
     rows = [_change(change, paint) for change in lab.tried.changes] if lab.tried else []
-    return table(("", "key", "known now", "then", "stage", "why"), rows, paint) or note("The plan has no step.", paint)
+    return table(("", "key", "known now", "then", "why"), rows, paint) or note("The plan has no step.", paint)
 
 
 def _change(change: tidying.Change, paint: Paint) -> Row:
     before = f'<span style="{paint.old}">{esc(change.before)}</span>' if change.before else ""
     after = f'<span style="{paint.new}">{esc(change.after)}</span>' if change.sign in "+~" else esc(change.after)
-    sign = whole(SIGNS[change.sign] if change.sign.strip() else f"{SIGNS[' ']}: {change.act}")
-    return Row((sign, esc(change.key), before, after, esc(change.stage), f"{whole(change.reason)}<br>{esc(change.why)}"))
+    sign = SIGNS.get(change.sign, f"candidate: {change.act}")
+    why = f"{whole(change.reason)}<br>{esc(change.why)}"
+    return Row((f"{whole(sign)}<br>stage: {esc(change.stage)}", _name(change.key), before, after, why))
+
+
+def _name(key: str) -> str:
+    """Return a key, on one line where it is short."""
+    return whole(key) if len(key) <= SHORT else esc(key)
 
 
 def waiting(lab: Lab, paint: Paint) -> str:
     """Return the candidates that would go on waiting, folded, with their reasons."""
-    rows = [Row((esc(key), esc(content), whole(reason))) for key, content, reason in lab.tried.waiting] if lab.tried else []
+    rows = [Row((_name(key), esc(content), whole(reason))) for key, content, reason in lab.tried.waiting] if lab.tried else []
     if not rows:
         return ""
     listed = table(("key", "candidate", "why it waits"), rows, paint)
@@ -93,15 +100,18 @@ def asleep(lab: Lab) -> str:
 def night(lab: Lab, paint: Paint) -> str:
     """Return the turns as columns, with the lease beside them."""
     rows = [_turn(turn) for turn in lab.night.turns]
-    return table(("at", "job A", "job B", "others", "the lease", "memories"), rows, paint)
+    return table(("at", "job A", "job B", "the lease", "memories"), rows, paint)
 
 
 def _turn(turn: Turn) -> Row:
-    told = f"<code>{esc(turn.did)}</code>" + (f"<br>{esc(turn.told)}" if turn.told else "")
+    did = f"<code>{esc(turn.did)}</code>" if "(" in turn.did else esc(turn.did)
+    told = "<br>".join(part for part in (did, esc(turn.told)) if part)
     sides = [told if turn.who == side else "" for side in ("A", "B")]
-    other = "" if any(sides) else told
-    lease = f"{turn.holder} holds token {turn.token}<br>until {turn.until}" if turn.holder else f"free, token {turn.token}"
-    return Row((turn.at, *sides, other, lease, str(turn.memories)), "" if turn.good else "old")
+    at = whole(turn.at) + ("" if any(sides) else f"<br>{esc(turn.who)}: {told}")
+    lease = (
+        f"{whole(f'{turn.holder} holds token {turn.token}')}<br>until {turn.until}" if turn.holder else whole(f"free, token {turn.token}")
+    )
+    return Row((at, *sides, lease, str(turn.memories)), "" if turn.good else "old")
 
 
 # --- the kills

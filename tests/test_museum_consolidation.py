@@ -15,9 +15,9 @@ import pytest
 from test_museum import SHOP, contents, fails
 
 import memkit
-from memkit.lab.killed import passing
+from memkit.lab.deaths import passing
+from memkit.lab.evening import fingerprint, inferred, retiring, shop
 from memkit.lab.story import clock
-from memkit.lab.tidying import fingerprint, inferred, retiring, shop
 from memkit.record import snapshot, store, tombstone
 from memkit.record.model import Kind, Memory, Op, Outcome
 from memkit.write import consolidate, proposals

@@ -1,7 +1,9 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
 from memkit.lab import checks as check
-from memkit.lab import deploys, killed, tidying
+from memkit.lab import deaths as killed
+from memkit.lab import deploys
+from memkit.lab import evening as tidying
 from memkit.lab import races as race
 from memkit.lab.night import Night, Turn
 from memkit.lab.predict import Prediction, predict

@@ -14,8 +14,8 @@ from typing import cast
 import memkit
 from memkit.kit import Kit
 from memkit.lab.answer import Answer
+from memkit.lab.evening import SHOP, attempt, shop
 from memkit.lab.story import Clock, clock
-from memkit.lab.tidying import SHOP, attempt, shop
 from memkit.record.model import Kind
 from memkit.write import lease as leases
 from memkit.write import proposals
@@ -77,7 +77,7 @@ def _propose(kit: Kit, key: str) -> None:
 def tidying_2(planner: object) -> Answer:
     """Check that a planner retires as many entries as one run may, in stores of several sizes, and that the guard lets it through.
 
-    >>> from memkit.lab.tidying import loses
+    >>> from memkit.lab.evening import loses
     >>> print(tidying_2(loses(50)))
     Not yet: of 11 entries, FuseTripped: 5 of 11 entries would be changed or lost, more than 25 %; the store is as it was.
     """

@@ -2,7 +2,7 @@
 
 Each consolidator is the real `kit.consolidate`, stopped where a real job is slow: in its planner, after it has the lease and has looked,
 and before it writes. So it can be made to sleep there while the clock goes on, another job starts, or a person corrects something. Not
-here: the rules of leases (`write/lease.py`), jobs that are killed (`killed.py`), and any view.
+here: the rules of leases (`write/lease.py`), jobs that are killed (`deaths.py`), and any view.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from memkit.errors import MemkitError, Refused, shown
 from memkit.kit import Kit
-from memkit.lab.tidying import SHOP, shop
+from memkit.lab.evening import SHOP, shop
 from memkit.record.model import Memory
 from memkit.write import lease as leases
 from memkit.write.consolidate import NAME, Report

@@ -25,12 +25,12 @@ from types import FrameType
 import memkit
 from memkit.errors import MemkitError
 from memkit.kit import Kit
-from memkit.lab.tidying import PROD_NOW, SHOP, shop
+from memkit.lab.evening import PROD_NOW, SHOP, shop
 
 NAME = "memory.db"
 PHASES = ("look at the lease", "take the lease", "look and plan", "carry out the plan", "give the lease back", "write the snapshot")
 PATIENCE = 120  # seconds
-_JOB = "import sys; from memkit.lab.killed import die; die(*sys.argv[1:])"
+_JOB = "import sys; from memkit.lab.deaths import die; die(*sys.argv[1:])"
 _STATEMENT = re.compile(r"\s*(insert into|update|delete from|begin immediate|begin|commit|rollback)\b\s*(\w*)", re.IGNORECASE)
 
 

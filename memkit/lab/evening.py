@@ -2,7 +2,7 @@
 
 Everything is made by memkit's own verbs, so each candidate stands where it stands for a reason. The planners beside `tidy` are what a model
 that hallucinates, or a program with a fault, might hand in; lessons and tests let the guard judge them. Not here: two jobs at once
-(`night.py`), a job that is killed (`killed.py`), and any view.
+(`night.py`), a job that is killed (`deaths.py`), and any view.
 """
 
 from __future__ import annotations

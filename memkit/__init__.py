@@ -24,17 +24,22 @@ if TYPE_CHECKING:
     )
     from memkit.kit import Kit
     from memkit.kit import open as open
-    from memkit.read.recall import TFIDF, Recall, Recipe
+    from memkit.read.recall import Recall
+    from memkit.read.recipes import BALANCED, SEMANTIC, TFIDF, THOROUGH, Recipe
     from memkit.record.git import branch_of
     from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
     from memkit.record.scope import Principal, Scope
     from memkit.record.suggest import suggest
+    from memkit.write.policy import RedactionPolicy, SecretStore
     from memkit.write.redact import redact
     from memkit.write.screen import screen
 
 __all__ = [  # without open: `from memkit import *` must not hide the built-in one
     "ANY",
+    "BALANCED",
+    "SEMANTIC",
     "TFIDF",
+    "THOROUGH",
     "AccessDenied",
     "BadLocator",
     "BadScope",
@@ -52,8 +57,10 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "ProposalStatus",
     "Recall",
     "Recipe",
+    "RedactionPolicy",
     "Refused",
     "Scope",
+    "SecretStore",
     "Status",
     "Trust",
     "UnsafePath",
@@ -66,11 +73,13 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
 
 _HOMES = {
     "memkit.kit": "Kit open",
-    "memkit.read.recall": "Recall Recipe TFIDF",
+    "memkit.read.recall": "Recall",
+    "memkit.read.recipes": "BALANCED Recipe SEMANTIC TFIDF THOROUGH",
     "memkit.record.git": "branch_of",
     "memkit.record.model": "ANY Kind Op ProposalStatus Status Trust Verdict",
     "memkit.record.scope": "Principal Scope",
     "memkit.record.suggest": "suggest",
+    "memkit.write.policy": "RedactionPolicy SecretStore",
     "memkit.write.redact": "redact",
     "memkit.write.screen": "screen",
 }

@@ -1,19 +1,28 @@
-"""The command line: `memkit lab`, `tour`, `doctor` and `bench`.
+"""The command line: `memkit lab`, `tour`, `doctor`, `bench` and `eval`.
 
-Only words and options are here; what a command does is in `memkit/lab/`. The tour and the bench are imported when they are asked for,
-so that `memkit doctor` still answers on an installation where something they need is broken.
+Only words and options are here; what a command does is in `memkit/lab/`. The tour, the bench and the evaluations are imported when they
+are asked for, so that `memkit doctor` still answers on an installation where something they need is broken.
 """
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import click
 
 from memkit.errors import MemkitError
 from memkit.lab import doctor as doctor_
 from memkit.lab import serve
+
+EVALUATIONS = {
+    "extraction": "memkit.lab.evaluate_extraction",
+    "redaction": "memkit.lab.evaluate_redaction",
+    "retrieval": "memkit.lab.evaluate_retrieval",
+}
+"""Name on the command line -> the module that measures it: by its `report(data, for_program=...)`, or a `command` of its own."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,6 +78,7 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None)
     """Measure memkit against plain baselines on this machine, as ratios.
 
     NAMES choose what is measured: import, recall, add-then-query, write, remember, fairness. Without any, all of it, in a few minutes.
+    Only where named, since they take longer or need other systems: check, memory, search, peers, growth, growth-million.
     `memkit bench drift --help` measures how often each way of citing calls a fact stale falsely, or misses its change.
     """
     try:
@@ -79,3 +89,37 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None)
             found.write_into(into, found.as_table(rows))
     except MemkitError as error:
         raise click.ClickException(str(error)) from error
+
+
+class _Evaluations(click.Group):
+    """The evaluations, each loaded from its module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(EVALUATIONS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in EVALUATIONS:
+            return None
+        module = import_module(EVALUATIONS[cmd_name])
+        found: click.Command = getattr(module, "command", None) or _evaluation(cmd_name, module)
+        return found
+
+
+def _evaluation(name: str, module: ModuleType) -> click.Command:
+    """Return the command of an evaluation that takes data and has one report."""
+
+    def run(data: Path | None, as_json: bool) -> None:
+        try:
+            click.echo(module.report(data, for_program=as_json))
+        except MemkitError as error:
+            raise click.ClickException(str(error)) from error
+
+    where = click.Argument(["data"], required=False, type=click.Path(exists=True, path_type=Path))
+    switch = click.Option(["--json", "as_json"], is_flag=True, help="Print the rows for a program.")
+    told = f"{inspect.getdoc(module) or name}\n\nDATA is a file or a folder to measure on, instead of the project's own."
+    return click.Command(name, params=[where, switch], callback=run, help=told)
+
+
+@main.group(name="eval", cls=_Evaluations)
+def evaluate() -> None:
+    """Measure how well a part of memkit does its work, on labelled data."""

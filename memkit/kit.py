@@ -20,6 +20,7 @@ from memkit.verbs.reading import ReadingVerbs
 from memkit.verbs.sessions import SessionVerbs
 from memkit.verbs.tidying import TidyingVerbs
 from memkit.verbs.writing import WritingVerbs
+from memkit.write.policy import MASK, RedactionPolicy
 
 
 def open(
@@ -30,11 +31,13 @@ def open(
     principal: Principal | None = None,
     clock: Clock | None = None,
     ids: Callable[[], str] | None = None,
+    redaction: RedactionPolicy = MASK,
 ) -> Kit:
     """Open a store, for use in a `with` block, and the sources its memories may cite: a folder (`root`, only read) or a dict of texts.
 
-    `clock` returns the present as a datetime with a zone; `ids` returns fresh hard-to-guess text. Raises NotFound for a folder that is
-    not there, Corrupt for a file that is not memkit's, and Refused for both `root` and `sources`.
+    `clock` returns the present as a datetime with a zone; `ids` returns fresh hard-to-guess text. `redaction` says what becomes of secrets
+    in what memories say; in everything else they are masked. Raises NotFound for a folder that is not there, Corrupt for a file that is
+    not memkit's, and Refused for both `root` and `sources`.
 
     >>> import memkit
     >>> with memkit.open(sources={"prod.cfg": "timeout=30"}) as kit:
@@ -52,7 +55,7 @@ def open(
         folder.keep_out(db.owns)
     readable = folder if folder is not None else Texts({} if sources is None else sources)
     who = Principal() if principal is None else principal
-    return Kit(db, readable, who, (lambda: datetime.now(UTC)) if clock is None else clock)
+    return Kit(db, readable, who, (lambda: datetime.now(UTC)) if clock is None else clock, policy=redaction)
 
 
 class Kit(SessionVerbs, WritingVerbs, TidyingVerbs, ReadingVerbs, GoverningVerbs):
@@ -60,4 +63,4 @@ class Kit(SessionVerbs, WritingVerbs, TidyingVerbs, ReadingVerbs, GoverningVerbs
 
     def acting_as(self, principal: Principal) -> Kit:
         """Return the same store as another principal sees it."""
-        return Kit(self.db, self.sources, principal, self._clock, self._indexes)
+        return Kit(self.db, self.sources, principal, self._clock, self._indexes, policy=self._policy)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
 import memkit
+from memkit.read import follow
 from memkit.read import recall as recalling
 from memkit.record.evidence import Reader, check_memory
 from memkit.record.sources import Texts
@@ -74,11 +76,11 @@ def test_one_that_rests_on_a_file_falls_with_it() -> None:
 
 
 def broken_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recalling, "sorted", lambda order, key=None: order if key else sorted(order), raising=False)
+    monkeypatch.setattr(follow, "Kind", SimpleNamespace(ABSENCE="another"))
 
 
 def broken_hiding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recalling, "_stands", lambda other, now: True)
+    monkeypatch.setattr(recalling, "_others", lambda match, now: list(match.others))
 
 
 @pytest.mark.parametrize("sabotage", [broken_order, broken_hiding])

@@ -229,6 +229,22 @@ def test_tombstone__reextraction_stays_inactive() -> None:
         assert known(kit) == {BUS}
 
 
+def test_tombstone__reextraction_of_a_session_stays_inactive() -> None:
+    said = "We use pnpm for the storefront. We deploy on Tuesdays."
+    with memkit.open() as kit:
+        kit.record("monday", "user", said, scope=SHOP)
+        found = {proposal.content: kit.admit(proposal).memory for proposal in kit.extract("monday", scope=SHOP)}
+        assert set(found) == recalled(kit, "pnpm storefront deploy Tuesdays") and len(found) == 2, "the control: both are known before"
+        gone = next(memory for memory in found.values() if memory and "pnpm" in (memory.content or ""))
+        assert kit.forget(gone.key, scope=SHOP, expected=gone.revision, reason="asked").verified
+        kit.replay("monday", scope=SHOP)
+        kit.record("tuesday", "user", said.upper().replace("WE ", "We "), scope=SHOP)
+        kit.record("tuesday", "user", said, scope=SHOP)
+        assert "TOMBSTONED" in {proposal.reason for proposal in kit.extract("tuesday", scope=SHOP)}
+        kit.admin.rebuild()
+        assert "pnpm" not in repr(known(kit)).lower() and "Tuesdays" in repr(known(kit))
+
+
 def test_tombstone__no_second_memory_unit() -> None:
     with with_the_ferry_forgotten(memkit.open()) as kit:
         for key in ("ferry-2", "zanzibar", "notes", "渡轮"):

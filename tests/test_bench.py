@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import memkit
-from memkit.lab import bench, bench_read, bench_write
+from memkit.lab import bench, bench_read, bench_scale, bench_write, peers
 from memkit.lab.measure import QUICK, Row, alternate, speed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,7 +82,7 @@ def test_a_disagreement_is_shown():
 def test_a_name_that_is_not_there_is_refused_with_the_names_that_are():
     done = run("recal")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "'recal'" in done.stderr and all(name in done.stderr for name in bench.ROWS)
+    assert "'recal'" in done.stderr and all(name in done.stderr for name in (*bench.ROWS, *bench.LONG))
 
 
 def test_a_document_without_marks_is_left_alone(tmp_path):
@@ -119,3 +119,39 @@ def test_what_stops_a_writer_stops_the_measurement(monkeypatch, tmp_path):
     monkeypatch.setattr(bench_write.writer, "__name__", "memkit.no_such_writer")
     with pytest.raises(memkit.MemkitError, match="more than Conflict"):
         bench_write.fairness(QUICK)
+
+
+ROWS_OF_PEERS = [("a", "k1", "the cache timeout is 30 s"), ("b", "k2", "cache timeout"), ("a", "k3", "deploy on Friday")]
+
+
+@pytest.mark.parametrize("name", ["fts5", "bm25s", "langgraph", "chromadb"])
+def test_each_peer_finds_the_right_key_in_the_scope_that_is_asked(name):
+    try:
+        ask = getattr(peers, name)(ROWS_OF_PEERS, "a")
+    except peers.Missing as missing:
+        pytest.skip(str(missing))
+    assert ask("what is the cache timeout?")[0] == "k1" and "k2" not in ask("cache timeout")
+
+
+def test_a_peer_that_is_not_installed_gives_a_row_that_says_so(monkeypatch):
+    def absent(module: str) -> None:
+        raise ImportError(module)
+
+    monkeypatch.setattr(peers, "import_module", absent)
+    rows = bench_scale.recall_peers(QUICK)
+    assert [row.name for row in rows] == ["recall-langgraph", "recall-chromadb", "recall-mem0"]
+    assert all("not installed here: pip install 'memkit[bench]'" in row.theirs and row.rounds == () for row in rows)
+    assert "not installed here" in bench.as_table(rows) and json.loads(bench.as_json(rows))["rows"][0]["ratio"] == 0
+
+
+def test_the_index_ranks_a_scope_as_recall_does_whatever_the_size_of_the_store():
+    with bench_read.filled(QUICK) as kit:
+        question = bench_read.question(1)
+        found = kit.recall(question, scope=bench_read.scope(0), budget=10**6, limit=3, recipe=memkit.TFIDF).hits
+        assert [hit.memory.key for hit in found] == bench_scale._ranked(kit)(question)[:3] and len(found) == 3
+
+
+def test_memory_and_verification_are_really_measured():
+    rows = {row.name: row for row in (*bench_scale.memory(QUICK), *bench_scale.verification(QUICK))}
+    assert set(rows) == {"index-memory", "check", "recall-verifies"}
+    assert all(min(both) > 0 for row in rows.values() for both in row.rounds)

@@ -15,7 +15,7 @@ from memkit.lab import doctor, serve
 from memkit.lab.doctor import Finding
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ("lab", "tour", "doctor", "bench")
+COMMANDS = ("lab", "tour", "doctor", "bench", "eval")
 
 
 def run(*words: str):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import memkit
 from memkit.record.fence import is_recalled
 from memkit.record.model import Episode, Kind, Role
 from memkit.record.text import count_tokens
@@ -48,7 +49,7 @@ def refused(*turns: tuple[str, str]) -> list[tuple[int, str]]:
         ("我喜欢简短的回答。", "preference", "回答风格", "我喜欢简短的回答"),
         ("以后提交信息都用英文写。", "preference", "提交信息", "以后提交信息都用英文写"),
         ("不要直接往 main 推代码。", "preference", "main推", "不要直接往 main 推代码"),
-        ("We use pnpm, by the way.", "fact", "package-manager", "We use pnpm, by the way"),
+        ("We use pnpm, by the way.", "fact", "package-manager", "We use pnpm"),
         ("The payment service listens on port 8081.", "fact", "payment-service-port", "The payment service listens on port 8081"),
         ("Helios is our billing service.", "fact", "helios", "Helios is our billing service"),
         ("The config lives in config/app.toml.", "fact", "config", "The config lives in config/app.toml"),
@@ -238,3 +239,24 @@ def test_any_text_gives_literal_quotes_and_short_contents(turns):
         assert one.content is None or 0 < count_tokens(one.content) <= MOST_TOKENS
         assert one.key.strip()
     assert found == extract(*turns)
+
+
+def test_an_episode_of_a_megabyte_is_read_in_part_and_in_bounded_work():
+    found = extract(("user", "The port is 80. " + "a, b is 1. " * 90_000 + "We use pnpm."))
+    assert [one.content for one in found.candidates] == ["The port is 80"]
+
+
+def test_what_is_extracted_is_proposed_and_an_experience_brings_its_task_and_proof():
+    with memkit.open(":memory:") as kit:
+        scope = memkit.Scope(workspace="shop")
+        kit.record("monday", "user", "Get the image out. We use pnpm.", scope=scope)
+        kit.record(
+            "monday",
+            "user",
+            "The docker build failed because the lockfile was stale. Fixed by regenerating it. Tests pass now.",
+            scope=scope,
+        )
+        waiting = {one.key: one for one in kit.extract("monday", scope=scope)}
+    assert set(waiting) == {"package-manager", "docker-build-failure"}
+    assert all(one.id for one in waiting.values())
+    assert waiting["docker-build-failure"].candidate.verification == "Tests pass now."

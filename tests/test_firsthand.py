@@ -32,6 +32,7 @@ RETELLINGS = {
     "j.md": "The page was auto-generated.\n" + SAYS,
     "k.log": "user: how long?\n<memkit-memory n=7>\nThe server waits 30 s.\n</memkit-memory n=7>\n",
     "l.log": ">>> hit\nHit(0.640 wait VALID: 'The server waits 30 s', 17 tokens)\n",
+    "n.jsonl": '{"id": "m-52a341edf6a9af91", "scope": "workspace=shop", "key": "wait", "content": "The server waits 30 s"}\n',
     "m.log": "Memory(wait r1 VERIFIED CURRENT: 'The server waits 30 s' in workspace=shop)\n",
 }
 ORIGINALS = {
@@ -58,6 +59,18 @@ def test_a_retelling_is_known_by_its_sign_and_refused_for_a_fact(name: str) -> N
             assert ("cite 'prod.cfg#key=timeout'" in str(caught.value)) is ("from prod.cfg" in RETELLINGS[name])
         assert kit.events(scope=SHOP) == [] == kit.inbox(scope=SHOP)
         assert kit.learn("wait", "It waits 30 s", scope=SHOP, cite="prod.cfg#key=timeout").op == "ADD"
+
+
+def test_what_a_person_sums_up_in_a_session_is_theirs_and_what_the_assistant_says_is_not() -> None:
+    with memkit.open() as kit:
+        said = "Summary: the server waits 30 s"
+        for role, wanted in (("user", "ADD"), ("assistant", "SECOND_HAND")):
+            cite = f"{kit.record('monday', role, said, scope=SHOP).source}#quote=30 s"
+            try:
+                outcome = kit.learn(f"wait {role}", "It waits 30 s", scope=SHOP, cite=cite).op
+            except memkit.Refused as refused:
+                outcome = refused.reason
+            assert outcome == wanted
 
 
 @pytest.mark.parametrize("name", ORIGINALS)

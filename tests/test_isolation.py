@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import memkit
 from memkit.read import recall as recalling
+from memkit.read.follow import Index
+from memkit.record.database import Database
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = "timeout retry cache deploy payment cart v1.2.3 src/app.py user_id maxRetry 超时 部署 缓存策略 支付接口 回滚 什么".split()  # noqa: SIM905
@@ -70,6 +72,9 @@ def filled(rng: random.Random, memories: int = 60) -> Store:
         if number % 5 == 0:
             cite = rng.choice(["a.cfg#key=x", "b.cfg"])
             done = kit.learn(key, some_text(rng), scope=scope, cite=cite, expected=memkit.ANY)
+        elif number % 5 == 1:
+            said = kit.record(rng.choice(["monday", "tuesday"]), "user", f"{some_text(rng)}, so it is {number}", scope=scope)
+            done = kit.learn(key, some_text(rng), scope=scope, cite=f"{said.source}#quote=so it is {number}", expected=memkit.ANY)
         else:
             done = kit.remember(key, some_text(rng), scope=scope, expected=memkit.ANY, expires_at=ends)
         assert done.memory is not None
@@ -86,8 +91,9 @@ def reduced(store: Store, who: memkit.Principal, here: Dimensions) -> memkit.Kit
         revisions = [row for row in tx.execute("select * from revision").fetchall() if (row[1], row[2]) in allowed]
         kept = {row[0] for row in revisions}
         evidence = [row for row in tx.execute("select * from evidence").fetchall() if row[2] in kept]
+        said = [row for row in tx.execute("select id, tenant, scope, * from episode").fetchall() if row[1:3] in allowed]
     with small.db.write() as tx:
-        for table, rows in (("revision", revisions), ("evidence", evidence)):
+        for table, rows in (("revision", revisions), ("evidence", evidence), ("episode", [row[3:] for row in said])):
             if rows:
                 tx.conn.executemany(f"insert into {table} values ({', '.join('?' * len(rows[0]))})", rows)
     return small
@@ -169,16 +175,22 @@ def differs(monkeypatch: pytest.MonkeyPatch, rank: object) -> bool:
     return False
 
 
+def everywhere(db: Database, index: Index) -> list[str]:
+    with db.read() as tx:
+        return [scope for (scope,) in tx.execute("select distinct scope from memory where tenant = ?", [index.tenant]).fetchall()]
+
+
 def test_a_recall_that_filters_after_ranking_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sabotaged twin: the same rows come back, but weighed by what the caller may not see."""
     honest = recalling.rank
 
-    def filters_afterwards(tx, index, query, scopes):  # type: ignore[no-untyped-def]
-        everywhere = [scope for (scope,) in tx.execute("select distinct scope from memory where tenant = ?", [index.tenant]).fetchall()]
-        ranked = honest(tx, index, query, sorted({*everywhere, *scopes}))
-        order = [(memory, scored) for memory, scored in ranked.order if memory.scope in scopes]
-        by_key = {key: [memory for memory in memories if memory.scope in scopes] for key, memories in ranked.by_key.items()}
-        return recalling.Ranked(order, by_key)
+    def filters_afterwards(db, index, query, scopes):  # type: ignore[no-untyped-def]
+        found = honest(db, index, query, sorted({*everywhere(db, index), *scopes}))
+        kept = [match.memory.scope in scopes for match in found.read(found.found.rows.tolist())]
+        found._scopes, found._last = list(scopes), found._last[kept]
+        found._tokens, found._open = found._tokens[kept], found._open[kept]
+        found.found = replace(found.found, rows=found.found.rows[kept], scores=found.found.scores[kept])
+        return found
 
     assert not differs(monkeypatch, honest)
     assert differs(monkeypatch, filters_afterwards)
@@ -187,10 +199,9 @@ def test_a_recall_that_filters_after_ranking_is_found_out(monkeypatch: pytest.Mo
 def test_a_recall_that_lets_a_foreign_value_hide_an_own_one_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = recalling.rank
 
-    def looks_at_every_key(tx, index, query, scopes):  # type: ignore[no-untyped-def]
-        ranked = honest(tx, index, query, scopes)
-        everywhere = [scope for (scope,) in tx.execute("select distinct scope from memory where tenant = ?", [index.tenant]).fetchall()]
-        others = recalling.store.current_memories(tx, index.tenant, everywhere, sorted(ranked.by_key))
-        return recalling.Ranked(ranked.order, {key: [memory for memory in others if memory.key == key] for key in ranked.by_key})
+    def looks_at_every_key(db, index, query, scopes):  # type: ignore[no-untyped-def]
+        found = honest(db, index, query, scopes)
+        found._scopes, found._several = everywhere(db, index), True
+        return found
 
     assert differs(monkeypatch, looks_at_every_key)

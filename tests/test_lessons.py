@@ -62,6 +62,15 @@ def test_each_prediction_has_its_answer_folded(lesson):
     assert all(text.count("<details>") == text.count("</details>") for text in texts)
 
 
+def test_each_prediction_that_is_typed_is_open_and_compared_with_what_happens(lesson):
+    sources = cells(lesson, "code")
+    asked = {name: at for at, source in enumerate(sources) for name in re.findall(r"^(\w+) = lab\.predict\(", source, re.MULTILINE)}
+    compared = {name: at for at, source in enumerate(sources) for name in asked if f"{name}.check(" in source}
+    assert sum(source.count("lab.predict(") for source in sources) == len(asked) >= lesson.stem.startswith("01")
+    assert {name: compared.get(name, -1) > at for name, at in asked.items()} == dict.fromkeys(asked, True)
+    assert all("..." in sources[at] for at in asked.values())
+
+
 def test_what_is_shown_names_no_folder_of_a_machine_and_no_live_object(lesson):
     outputs = [output for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"] for output in cell.get("outputs", [])]
     shown = json.dumps(outputs, ensure_ascii=False)

@@ -7,6 +7,8 @@ the parts that build them.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import inspect
 import itertools
 import random
@@ -17,14 +19,16 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import memkit
 from memkit.govern import forget as forgetting
 from memkit.read import follow, index
 from memkit.read import recall as recalling
+from memkit.read.matches import Matches
 from memkit.record import store, tombstone
-from memkit.write import commit
+from memkit.write import commit, policy
 
 SHOP = memkit.Scope(workspace="shop")
 PROD = memkit.Scope(workspace="shop", env="prod")
@@ -271,7 +275,7 @@ def test_a_superseded_value_is_gone_before_ranking(monkeypatch):
             kit.remember("node", "node node node eighteen", scope=SHOP)
             assert len(kit.recall("eighteen", scope=SHOP, budget=100).hits) == 1
             kit.remember("node", "node twenty", scope=SHOP, expected=1)
-            assert kit.recall("eighteen", scope=SHOP, budget=100) == memkit.Recall("eighteen", 100, (), ())
+            assert kit.recall("eighteen", scope=SHOP, budget=100) == memkit.Recall("eighteen", 100, (), 0)
             assert contents(kit.recall("twenty", scope=SHOP, budget=100)) == ["node twenty"]
 
     check()
@@ -341,10 +345,11 @@ def verbs_with_a_scope(kit: memkit.Kit) -> Iterator[tuple[str, Callable[[object]
     """Yield every public verb that takes a scope, to be called with one; a new verb is found without a change here."""
     values = {"key": "k", "content": "v", "cite": "a.cfg", "query": "q", "budget": 9, "expected": 0, "reason": "r", "source": "a.cfg"}
     values |= {"to": memkit.Scope(workspace="elsewhere")}
+    values |= {"when": START, "session": "monday", "role": "user", "text": "v", "tokens_left": 9}
     for name, verb in inspect.getmembers(kit, inspect.ismethod):
         wanted = inspect.signature(verb).parameters
-        if "scope" in wanted and not name.startswith("_"):
-            arguments = {each: (values | {"when": START})[each] for each in wanted if each in values or each == "when"}
+        if "scope" in wanted and wanted["scope"].default is inspect.Parameter.empty and not name.startswith("_"):
+            arguments = {each: values[each] for each in wanted if each in values}
             yield name, lambda scope, verb=verb, arguments=arguments: verb(**arguments, scope=scope)
 
 
@@ -354,15 +359,27 @@ def test_a_missing_scope_is_an_error_on_every_path(monkeypatch):
     def check() -> None:
         with memkit.open(sources={"a.cfg": "x=1"}) as kit:
             verbs = list(verbs_with_a_scope(kit))
-            assert {name for name, _ in verbs} >= {"remember", "learn", "propose", "recall", "check", "forget", "history", "events"}
+            named = {"remember", "learn", "propose", "recall", "check", "forget", "history", "events", "record", "extract"}
+            assert {name for name, _ in verbs} >= named
             for _, verb in verbs:
                 with pytest.raises(memkit.BadScope):
                     verb(None)
+            optional = inspect.signature(kit.consolidate).parameters["scope"]  # the job's "all" is all that this principal may write
+            assert optional.default is None and "consolidate" not in {name for name, _ in verbs}
 
     check()
     for module in ("base", "reading"):
         monkeypatch.setattr(f"memkit.verbs.{module}.require_scope", lambda scope: scope or SHOP)
     assert fails(check)
+
+
+def only(matches: Matches, rows: list[int]) -> Matches:
+    """Return the same matches without those in other rows."""
+    kept = np.isin(matches.found.rows, rows)
+    less = copy.copy(matches)
+    less.found = dataclasses.replace(matches.found, rows=matches.found.rows[kept], scores=matches.found.scores[kept])
+    less._tokens, less._open, less._last = matches._tokens[kept], matches._open[kept], matches._last[kept]
+    return less
 
 
 def test_the_one_own_row_is_found_among_a_thousand_foreign_ones(monkeypatch):
@@ -379,9 +396,9 @@ def test_the_one_own_row_is_found_among_a_thousand_foreign_ones(monkeypatch):
             assert [hit.memory.key for hit in kit.recall("deploy day", scope=SHOP, budget=100, limit=1).hits] == ["own"]
             assert len(kit.recall("deploy", scope=memkit.Scope(workspace="other"), budget=10**6).skipped) == 999, "they are there"
 
-    def best_ten_then_filter(tx, followed, query, scopes):
-        ranked = honest(tx, followed, query, [*scopes, "workspace=other"])
-        return recalling.Ranked([pair for pair in ranked.order[:10] if pair[0].scope in scopes], ranked.by_key)
+    def best_ten_then_filter(db, followed, query, scopes):
+        ranked = honest(db, followed, query, [*scopes, "workspace=other"])
+        return only(ranked, [match.row for match in ranked.read(ranked.ordered()[:10]) if match.memory.scope in scopes])
 
     check()
     monkeypatch.setattr(recalling, "rank", best_ten_then_filter)
@@ -407,6 +424,7 @@ def test_chinese_japanese_and_korean_queries_find(monkeypatch):
 
 def test_any_string_is_a_legal_query(monkeypatch):
     """graphiti #1483, aidevops PR #427: a hyphen or a quote in a query crashed it."""
+    honest = recalling.rank
     queries = ["time-out", "don't", '"', "a AND (b OR", "NEAR/2", "%", "_", "'; drop table revision; --", "\0", "\ud800", ""]
 
     def check() -> None:
@@ -415,9 +433,10 @@ def test_any_string_is_a_legal_query(monkeypatch):
             found = [len(kit.recall(query, scope=SHOP, budget=100).hits) for query in queries]
             assert found == [1, 1, *[0] * 9]
 
-    def as_sql(tx, followed, query, scopes):
-        rows = tx.execute(f"select id from (select key as id, content from memory) where content like '%{query}%'").fetchall()
-        return recalling.Ranked([], {id: [] for (id,) in rows})
+    def as_sql(db, followed, query, scopes):
+        with db.read() as tx:
+            rows = tx.execute(f"select key from memory where content like '%{query}%'").fetchall()
+        return only(honest(db, followed, query, scopes), [row for row, _ in enumerate(rows)])
 
     check()
     monkeypatch.setattr(recalling, "rank", as_sql)
@@ -437,8 +456,8 @@ def test_an_oversize_item_is_skipped_and_the_fill_goes_on(monkeypatch):
             assert [(skip.memory.key, skip.reason) for skip in found.skipped] == [("long", "OVER_BUDGET")]
 
     def stops(ranked, reader, query, *, budget, **rest):
-        fitting = itertools.takewhile(lambda pair: recalling.tokens_of(pair[0]) <= budget, ranked.order)
-        return honest(recalling.Ranked(list(fitting), ranked.by_key), reader, query, budget=budget, **rest)
+        fitting = itertools.takewhile(lambda match: recalling.tokens_of(match.memory) <= budget, ranked.read(ranked.ordered()))
+        return honest(only(ranked, [match.row for match in fitting]), reader, query, budget=budget, **rest)
 
     check()
     monkeypatch.setattr(recalling, "fill", stops)
@@ -469,7 +488,9 @@ def entries(kit: memkit.Kit, secret: str) -> Iterator[Callable[[], object]]:
     for cite in (f"{secret}.cfg", f"a.cfg#key={secret}", f'a.cfg#quote="{secret}"', f"../{secret}", f"a.cfg#lines={secret}", secret):
         yield lambda cite=cite: kit.learn("cited", "a sentence", scope=SHOP, cite=cite)
         yield lambda cite=cite: kit.propose("cited", "a sentence", scope=SHOP, cite=cite)
-    for name in ("key", "query", "source", "reason", "content", "cite"):
+    yield lambda: kit.record("monday", "tool", f"the token is {secret}", scope=SHOP)
+    yield lambda: kit.extract("monday", scope=SHOP)
+    for name in ("key", "query", "source", "reason", "content", "cite", "session", "text", "role", "extractor", "tokens_left", "trusted"):
         for _, verb in with_argument(kit, name, secret):
             yield verb
     for _, verb in verbs_with_a_scope(kit):
@@ -494,6 +515,7 @@ def with_argument(kit: memkit.Kit, name: str, value: object) -> Iterator[tuple[s
     """Yield every verb that takes an argument of this name, called with a value for it and plain ones for the others."""
     plain = {"key": "k9", "content": "v", "cite": "a.cfg#key=x", "query": "q", "budget": 9, "expected": 0, "reason": "r", "when": START}
     plain |= {"source": "a.cfg", "scope": SHOP, "to": memkit.Scope(workspace="elsewhere")}
+    plain |= {"session": "monday", "role": "user", "text": "hello", "tokens_left": 1}
     for verb_name, verb in inspect.getmembers(kit, inspect.ismethod):
         wanted = inspect.signature(verb).parameters
         if name in wanted and "scope" in wanted and not verb_name.startswith("_"):
@@ -517,7 +539,7 @@ def test_a_secret_that_comes_in_by_any_way_is_in_no_byte_and_in_no_answer(monkey
             assert all(secret.encode() not in file.read_bytes() for file in kit.db.files)
 
     check()
-    monkeypatch.setattr(commit, "redact", lambda text: SimpleNamespace(text=text, findings=()))
+    monkeypatch.setattr(policy, "redact", lambda text, **_: SimpleNamespace(text=text, findings=()))
     assert fails(check)
 
 
@@ -557,7 +579,7 @@ def test_ordinary_words_stay_and_sources_are_never_written(monkeypatch, tmp_path
     assert fails(lambda: check(lambda: file.write_text("[redacted:password]\n", encoding="utf-8")))
     greedy = re.compile(r"\S*(?:key|token|password)\S*")
     monkeypatch.setattr(commit, "nothing_to_mask", lambda *texts: False)
-    monkeypatch.setattr(commit, "redact", lambda text: SimpleNamespace(text=greedy.sub("[redacted:x]", text), findings=()))
+    monkeypatch.setattr(policy, "redact", lambda text, **_: SimpleNamespace(text=greedy.sub("[redacted:x]", text), findings=()))
     assert fails(check)
 
 

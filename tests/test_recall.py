@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -12,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memkit
+from memkit.read import recall as recalling
 from memkit.read.analyze import analyze
+from memkit.record import store
 
 PROD, TEST, SHOP = (memkit.Scope(workspace="shop", **{"env": env} if env else {}) for env in ("prod", "test", None))
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -263,6 +266,91 @@ def test_only_sources_of_what_would_be_taken_are_read_each_once() -> None:
         assert len(kit.recall("setting", scope=SHOP, budget=100).hits) == 3 and sorted(reads) == ["a.cfg", "b.cfg"]
 
 
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The list to which each reading of memories from the record adds how many they were."""
+    read: list[int] = []
+    honest = store.at
+
+    def counting(tx, tenant, seqs):  # type: ignore[no-untyped-def]
+        read.append(len(seqs))
+        return honest(tx, tenant, seqs)
+
+    monkeypatch.setattr(store, "at", counting)
+    return read
+
+
+def test_only_the_memories_that_may_be_taken_are_read_however_many_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = counted(monkeypatch)
+    with filled(400) as kit:
+        found = kit.recall("deploy", scope=SHOP, budget=10**6, limit=5, recipe=memkit.TFIDF)
+        assert len(found.hits) == 5 and found.matched == 400 and sum(read) < 40
+        assert "395 more matched" in repr(found) and sum(read) < 40
+        assert Counter(skip.reason for skip in found.skipped).keys() == {"OVER_LIMIT", "DUPLICATE"}
+        assert len(found.skipped) == 395 and sum(read) == 400, "each match is read once at most"
+        read.clear()
+        assert kit.recall("deploy", scope=SHOP, budget=0, recipe=memkit.TFIDF).hits == () and read == []
+
+
+def test_many_that_are_withheld_are_read_in_few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = counted(monkeypatch)
+    with memkit.open() as kit:
+        for n in range(500):
+            kit.remember(f"k{n}", "deploy on Friday", scope=SHOP)
+        found = kit.recall("deploy", scope=SHOP, budget=20, recipe=memkit.TFIDF)
+        assert len(found.hits) == 1 and sum(read) == 500 and len(read) < 12
+        assert {skip.reason for skip in found.skipped} == {"DUPLICATE"}
+
+
+def test_what_is_told_later_of_skipped_memories_is_what_would_have_been_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with filled(120) as kit:
+        kit.remember("gone", "deploy once", scope=SHOP, expires_at=datetime.now(UTC) + timedelta(days=9))
+        kit.remember("k3", "deploy in prod alone", scope=PROD)
+        for budget, limit in ((0, None), (37, None), (200, 4), (500, None), (10**6, 7)):
+            late = kit.recall("deploy payment 超时", scope=PROD, budget=budget, limit=limit, recipe=memkit.TFIDF)
+            with monkeypatch.context() as patched:
+                patched.setattr(recalling, "AT_ONCE", 10**6)
+                at_once = kit.recall("deploy payment 超时", scope=PROD, budget=budget, limit=limit, recipe=memkit.TFIDF)
+            assert "skipped" not in vars(late) and "skipped" in vars(at_once)
+            assert [(skip.memory.id, skip.reason, skip.why) for skip in late.skipped] == [
+                (skip.memory.id, skip.reason, skip.why) for skip in at_once.skipped
+            ]
+            assert len(late.skipped) + len(late.hits) == late.matched == 122
+
+
+def test_what_was_forgotten_meanwhile_is_not_told_later() -> None:
+    with filled(100) as kit:
+        found = kit.recall("deploy", scope=SHOP, budget=0)
+        kit.forget("k7", scope=SHOP, expected=1, reason="asked")
+        assert len(found.skipped) == 99 and "k7" not in {skip.memory.key for skip in found.skipped}
+
+
+def test_what_was_not_told_before_the_store_closed_is_an_error_and_no_gap() -> None:
+    with filled(100) as kit:
+        found = kit.recall("deploy", scope=SHOP, budget=30)
+    assert found.hits and "more matched" in repr(found)
+    with pytest.raises(memkit.MemkitError, match="closed"):
+        found.skipped  # noqa: B018
+
+
+def test_a_thousand_memories_over_two_hundred_sources_are_checked_with_each_source_read_once() -> None:
+    reads: Counter[str] = Counter()
+
+    class Counting(dict[str, str]):
+        def __getitem__(self, name: str) -> str:
+            reads[name] += 1
+            return super().__getitem__(name)
+
+    sources = Counting({f"{at}.cfg": "\n".join(f"k{n}={n}" for n in range(at, 1_000, 200)) for at in range(200)})
+    with memkit.open(sources=sources) as kit:
+        for n in range(1_000):
+            kit.learn(f"k{n}", f"k{n} is {n}", scope=SHOP, cite=f"{n % 200}.cfg#key=k{n}")
+        reads.clear()
+        assert {check.verdict for check in kit.check(scope=SHOP)} == {"VALID"}
+        assert reads == Counter(sources.keys())
+        reads.clear()
+        assert len(kit.recall("k7 is", scope=SHOP, budget=10**6, limit=3).hits) > 0 and 0 < sum(reads.values()) <= 3
+
+
 # --- input
 
 
@@ -279,6 +367,21 @@ def test_chinese_and_mixed_queries_find() -> None:
         kit.remember("db", "数据库迁移在周三进行", scope=SHOP)
         for query, key in (("安装依赖用什么？", "pm"), ("pnpm", "pm"), ("什么时候迁移数据库", "db")):
             assert keys(kit.recall(query, scope=SHOP, budget=100))[0] == key
+
+
+@given(
+    st.text(max_size=60)
+    | st.lists(st.sampled_from(["-", '"', "'", "*", "NEAR/2", "OR", "😀", "שלום", "مرحبا", "\u202e", "\ud800", "部署"])).map(" ".join)
+)
+@settings(deadline=None, max_examples=200)
+def test_any_text_around_a_known_word_is_a_legal_query(text: str) -> None:
+    kit = _ONE.setdefault("kit", memkit.open())
+    if kit.current("k", scope=SHOP) is None:
+        kit.remember("k", "quokka 部署", scope=SHOP)
+    assert keys(kit.recall(f"{text} quokka", scope=SHOP, budget=100, recipe=memkit.TFIDF)) == ["k"]
+
+
+_ONE: dict[str, memkit.Kit] = {}
 
 
 @pytest.mark.parametrize("budget", [-1, 1.5, None, "10", True])

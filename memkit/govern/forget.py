@@ -1,7 +1,8 @@
 """Forgetting: erase, propagate, and prove it by looking at the bytes.
 
 A person names a key; every revision of it loses its content and its evidence, proposals of the key or of the same long value
-lose theirs, a tombstone is laid for every value it ever had, and a DELETE revision and an event record that it happened, without content.
+lose theirs, episodes that state it have it masked (`unsay.py`), a tombstone is laid for every value it ever had, and a DELETE revision and
+an event record that it happened, without content.
 Afterwards the raw bytes of every file are searched by code that does not trust the erasure. Undoing one is `restore_right`, which lets
 the value be told again; it brings nothing back. Expiry by time is another thing and lays no tombstone.
 """
@@ -21,6 +22,7 @@ from sqlite_utils import Database as SqliteUtils
 
 from memkit.errors import Busy, Conflict, MemkitError, NotFound
 from memkit.govern import sweep
+from memkit.govern.unsay import Said, said_in, still_said, unsay
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import ANY, Candidate, Kind, Op, Trust
@@ -100,6 +102,7 @@ class Traces:
     rows: dict[str, list[int]]
     values: list[str]
     quotes: list[str]
+    said: list[Said]
 
 
 def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, now: datetime, derived: Callable[[], int]) -> Receipt:
@@ -127,7 +130,7 @@ def forget(db: Database, key: str, place: Place, *, expected: int, reason: str, 
         after |= _proof(db, _wanted(traces), thorough=not traces.values or any(map(sweep.is_sampled, traces.values)))
         after |= {"index": derived()}
         with db.read() as tx:
-            after |= {table: _still_there(tx, table, ids) for table, ids in traces.rows.items()}
+            after |= {table: _still_there(tx, table, traces) for table in traces.rows}
     except (MemkitError, OSError, subprocess.SubprocessError) as error:
         what = "another process kept the file busy" if isinstance(error, Busy) else f"looking failed ({type(error).__name__})"
         problem = f"the value is erased, but {what}, so its bytes could not be searched; call forget again with expected=0"
@@ -167,26 +170,29 @@ def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     revisions = _revisions(tx, place.principal.tenant, place.scope, key)
     proposals = store.select(
         tx,
-        "select id, key, content, task, verification from proposal where tenant = :tenant and scope = :scope and content is not null",
+        "select id, key, content, task, verification from proposal where tenant = :tenant and scope = :scope"
+        " and (content is not null or id in (select proposal_id from evidence where tenant = :tenant))",
         where,
     )
     if not revisions and not any(row["key"] == key for row in proposals):
         raise NotFound(f"there is nothing under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
     values = [row["content"] for row in revisions if row["content"] is not None]
     long_values = {plain for value in values if len(plain := normalise(value)) >= tombstone.REACHES_SCOPE}
-    mine = [row for row in proposals if row["key"] == key or normalise(row["content"]) in long_values]
+    mine = [row for row in proposals if row["key"] == key or normalise(row["content"] or "") in long_values]
     rows = {"revision": [row["seq"] for row in revisions if row["content"] is not None], "proposal": [row["id"] for row in mine]}
     owners = {"seqs": json.dumps([row["seq"] for row in revisions]), "proposals": json.dumps(rows["proposal"])}
     evidence = store.select(
         tx,
-        "select id, quote from evidence where revision_seq in (select value from json_each(:seqs))"
+        "select id, source, locator, quote from evidence where revision_seq in (select value from json_each(:seqs))"
         " or proposal_id in (select value from json_each(:proposals)) order by id",
         owners,
     )
     rows["evidence"] = [row["id"] for row in evidence]
-    values = list(dict.fromkeys([*(row["content"] for row in mine if row["key"] == key), *values]))
+    values = list(dict.fromkeys([*(row["content"] for row in mine if row["key"] == key and row["content"]), *values]))
     carried = [row[name] for row in (*revisions, *mine) for name in ("task", "verification") if row[name] is not None]
-    return Traces(rows, values, list(dict.fromkeys([*(row["quote"] for row in evidence), *carried])))
+    said = said_in(tx, place.principal, [*values, *carried], [(row["source"], row["locator"], row["quote"]) for row in evidence])
+    rows["episode"] = [one.id for one in said]
+    return Traces(rows, values, list(dict.fromkeys([*(row["quote"] for row in evidence), *carried])), said)
 
 
 def _revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[dict[str, Any]]:
@@ -221,6 +227,7 @@ def _erase(tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces
     revision = memory.revision if memory else 0
     for table, query in ERASE_QUERIES.items():
         tx.execute(query, {"ids": json.dumps(traces.rows[table])})
+    unsay(tx, tenant, traces.said)
     laid = [digest for value in traces.values for digest in tombstone.digests(db, tenant, place.scope, key, value)]
     tombstone.bury(tx, laid, tenant=tenant, scope=place.scope, key=key, at=store.stamp(now) or "")
     store.log(tx, "FORGET", "FORGOTTEN", principal=place.principal, scope=place.scope, key=key, revision=revision, now=now)
@@ -233,7 +240,8 @@ def _newest(tx: SqliteUtils, tenant: str, scope: str, key: str) -> int:
 
 
 def _wanted(traces: Traces) -> list[bytes]:
-    long = [text for text in [*traces.values, *traces.quotes] if len(text.encode("utf-8", "surrogatepass")) >= SHORTEST]
+    words = [word for one in traces.said for word in one.words]
+    long = [text for text in [*traces.values, *traces.quotes, *words] if len(text.encode("utf-8", "surrogatepass")) >= SHORTEST]
     return list(dict.fromkeys(piece for text in long for piece in sweep.pieces(text)))
 
 
@@ -281,9 +289,11 @@ def _text_columns(tx: SqliteUtils) -> list[tuple[str, str, int]]:
     return columns
 
 
-def _still_there(tx: SqliteUtils, table: str, ids: Sequence[int]) -> int:
+def _still_there(tx: SqliteUtils, table: str, traces: Traces) -> int:
     """Count rows that should have lost their content and have not: the proof that also holds for short values."""
+    if table == "episode":
+        return still_said(tx, traces.said)
     column = {"revision": "seq"}.get(table, "id")
     having = "" if table == "evidence" else "and coalesce(content, task, verification) is not null"
     query = f"select count(*) from {table} where {column} in (select value from json_each(:ids)) {having}"
-    return int(tx.execute(query, {"ids": json.dumps(list(ids))}).fetchall()[0][0])
+    return int(tx.execute(query, {"ids": json.dumps(traces.rows[table])}).fetchall()[0][0])

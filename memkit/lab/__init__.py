@@ -3,7 +3,9 @@
 from memkit.lab import checks as check
 from memkit.lab import deaths as killed
 from memkit.lab import deploys
+from memkit.lab import evaluate_redaction as redaction
 from memkit.lab import evening as tidying
+from memkit.lab import hunting as hunt
 from memkit.lab import races as race
 from memkit.lab.night import Night, Turn
 from memkit.lab.predict import Prediction, predict
@@ -36,6 +38,7 @@ __all__ = [
     "data_folder",
     "day",
     "deploys",
+    "hunt",
     "ids",
     "killed",
     "known_memories",
@@ -46,6 +49,7 @@ __all__ = [
     "predict",
     "project_folder",
     "race",
+    "redaction",
     "reset",
     "standings",
     "tidying",

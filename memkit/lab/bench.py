@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from memkit.errors import NotFound, Refused
-from memkit.lab import bench_read, bench_write
+from memkit.lab import bench_read, bench_scale, bench_write
 from memkit.lab.measure import FULL, QUICK, Row, Sizes
 
 ROWS: dict[str, Callable[[Sizes], list[Row]]] = {
@@ -30,15 +30,26 @@ ROWS: dict[str, Callable[[Sizes], list[Row]]] = {
 }
 """Name on the command line -> function that measures and returns rows."""
 
+LONG: dict[str, Callable[[Sizes], list[Row]]] = {
+    "check": bench_scale.verification,
+    "memory": bench_scale.memory,
+    "search": bench_scale.search,
+    "peers": bench_scale.recall_peers,
+    "growth": bench_scale.growth,
+    "growth-million": bench_scale.growth_million,
+}
+"""What is measured only where it is named: it takes minutes, or needs what `pip install 'memkit[bench]'` brings."""
+
 _MARKED = re.compile(r"(?<=<!-- numbers -->\n).*?(?=<!-- /numbers -->)", re.DOTALL)
 
 
 def measure(names: Sequence[str] = (), *, quick: bool = False) -> list[Row]:
-    """Measure the rows of these names, of all where none is given. Raises Refused for a name that is not there."""
+    """Measure the rows of these names, of all but the long ones where none is given. Raises Refused for a name that is not there."""
+    known = ROWS | LONG
     for name in names:
-        if name not in ROWS:
-            raise Refused("NO_SUCH_ROW", f"there is nothing to measure called {name!r}; there are {', '.join(ROWS)}")
-    return [row for name in names or ROWS for row in ROWS[name](QUICK if quick else FULL)]
+        if name not in known:
+            raise Refused("NO_SUCH_ROW", f"there is nothing to measure called {name!r}; there are {', '.join(known)}")
+    return [row for name in names or ROWS for row in known[name](QUICK if quick else FULL)]
 
 
 def versions() -> dict[str, str]:
@@ -74,9 +85,9 @@ def write_into(path: Path, table: str) -> None:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    ours, theirs = (_figure(value, row.unit) for value in row.figures)
+    ours, theirs = (_figure(value, row.unit) if row.rounds else "" for value in row.figures)
     same = {None: "", True: "yes", False: "NO"}[row.agree]
-    return row.name, row.ours, ours, row.theirs, theirs, f"{row.ratio:.3g}", row.target, same
+    return row.name, row.ours, ours, row.theirs, theirs, f"{row.ratio:.3g}" if row.rounds else "", row.target, same
 
 
 def _figure(value: float, unit: str) -> str:

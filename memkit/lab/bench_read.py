@@ -47,10 +47,10 @@ def imports(sizes: Sizes) -> list[Row]:
 
 def recall(sizes: Sizes) -> list[Row]:
     """Compare recall in one of the scopes with a refit for every question."""
-    with _filled(sizes) as kit:
+    with filled(sizes) as kit:
         store = _contents(kit, range(sizes.scopes))
         begin = time.perf_counter()
-        _ask(kit, _question(-1))
+        ask(kit, question(-1))
         raw = _sizes(sizes) | {"first_recall_seconds": time.perf_counter() - begin}
         visible = _contents(kit, [0])
         compare: list[tuple[str, dict[str, str], Tokenizer, str]] = [
@@ -64,16 +64,16 @@ def recall(sizes: Sizes) -> list[Row]:
 def add_then_query(sizes: Sizes) -> list[Row]:
     """Compare one more memory and a question right after it, index followed and never rebuilt, with a refit: both must find it first."""
     found: list[tuple[list[str], list[str]]] = []
-    with _filled(sizes) as kit:
+    with filled(sizes) as kit:
         store = _contents(kit, range(sizes.scopes))
-        _ask(kit, _question(-1))
+        ask(kit, question(-1))
 
         def ours(number: int) -> None:
-            kit.remember(f"new-{number}", f"novelty{number} {_question(number)}", scope=_scope(0))
-            found.append((_ask(kit, f"novelty{number}")[:1], [f"new-{number}"]))
+            kit.remember(f"new-{number}", f"novelty{number} {question(number)}", scope=scope(0))
+            found.append((ask(kit, f"novelty{number}")[:1], [f"new-{number}"]))
 
         def theirs(number: int) -> None:
-            store[f"new-{number}"] = f"novelty{number} {_question(number)}"
+            store[f"new-{number}"] = f"novelty{number} {question(number)}"
             found.append((refit(store, f"novelty{number}", "word")[:1], [f"new-{number}"]))
 
         rounds = alternate(ours, theirs, rounds=sizes.rounds, each=sizes.each)
@@ -96,7 +96,7 @@ def refit(rows: dict[str, str], query: str, terms: Tokenizer) -> list[str]:
 
 
 def _id(key: str) -> str:
-    return memkit.record.store.memory_id("local", _scope(0).stored(memkit.Principal()), key)
+    return memkit.record.store.memory_id("local", scope(0).stored(memkit.Principal()), key)
 
 
 def _recall_row(
@@ -105,10 +105,10 @@ def _recall_row(
     answers: dict[int, list[list[str]]] = {}
 
     def ours(number: int) -> None:
-        answers.setdefault(number, []).append(_ask(kit, _question(number)))
+        answers.setdefault(number, []).append(ask(kit, question(number)))
 
     def theirs(number: int) -> None:
-        answers.setdefault(number, []).append(refit(rows, _question(number), terms))
+        answers.setdefault(number, []).append(refit(rows, question(number), terms))
 
     rounds = alternate(ours, theirs, rounds=sizes.rounds, each=sizes.each)
     agree = all(one == other for one, other in answers.values()) if name == "recall-visible" else None
@@ -126,16 +126,27 @@ def _seconds(statement: str) -> float:
     return float(done.stdout)
 
 
-def _scope(number: int) -> memkit.Scope:
+def scope(number: int) -> memkit.Scope:
+    """Return one of the scopes."""
     return memkit.Scope(workspace=f"shop-{number}")
 
 
-def _filled(sizes: Sizes) -> memkit.Kit:
-    """Return a store in memory with the same memories every time, spread evenly over the scopes."""
+def filled(sizes: Sizes) -> memkit.Kit:
+    """Return a store in memory with the same memories every time, spread evenly over the scopes: one is told, the others are its copies."""
     kit = memkit.open()
-    for number in range(sizes.memories):
-        kit.remember(f"fact-{number}", _sentence(random.Random(number), 14), scope=_scope(number % sizes.scopes))
+    kit.remember("fact-0", sentence(0), scope=scope(0))
+    with kit.db.write() as tx:
+        columns = [name for _, name, *_ in tx.execute("pragma table_info(revision)").fetchall()]
+        copied = ", ".join({"seq": "null", "scope": "?", "key": "?", "content": "?"}.get(name, name) for name in columns)
+        scopes = [scope(number).stored(kit.principal) for number in range(sizes.scopes)]
+        rows = ((scopes[number % sizes.scopes], f"fact-{number}", sentence(number)) for number in range(1, sizes.memories))
+        tx.conn.executemany(f"insert into revision select {copied} from revision where seq = 1", rows)
     return kit
+
+
+def sentence(number: int) -> str:
+    """Return the content of one of the memories."""
+    return _sentence(random.Random(number), 14)
 
 
 def _sentence(rng: random.Random, words: int) -> str:
@@ -143,16 +154,18 @@ def _sentence(rng: random.Random, words: int) -> str:
     return " ".join(rng.choices(_WORDS, cum_weights=_FREQUENCIES, k=words - 1) + rng.choices(_CHINESE))
 
 
-def _question(number: int) -> str:
+def question(number: int) -> str:
+    """Return one of the questions."""
     return _sentence(random.Random(f"question {number}"), 6)
 
 
-def _ask(kit: memkit.Kit, query: str) -> list[str]:
-    return [hit.memory.key for hit in kit.recall(query, scope=_scope(0), budget=BUDGET, limit=MOST).hits]
+def ask(kit: memkit.Kit, query: str) -> list[str]:
+    """Return the keys that recall in the first scope finds."""
+    return [hit.memory.key for hit in kit.recall(query, scope=scope(0), budget=BUDGET, limit=MOST).hits]
 
 
 def _contents(kit: memkit.Kit, numbers: Sequence[int]) -> dict[str, str]:
-    return {check.memory.key: check.memory.content or "" for number in numbers for check in kit.check(scope=_scope(number))}
+    return {check.memory.key: check.memory.content or "" for number in numbers for check in kit.check(scope=scope(number))}
 
 
 def _sizes(sizes: Sizes) -> dict[str, float]:

@@ -55,7 +55,9 @@ class Row:
 
     @property
     def figures(self) -> Round:
-        """Return the median figure of each side."""
+        """Return the median figure of each side; zeros where there was nothing to compare with."""
+        if not self.rounds:
+            return 0.0, 0.0
         return median(ours for ours, _ in self.rounds), median(theirs for _, theirs in self.rounds)
 
 

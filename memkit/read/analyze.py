@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
+from pathlib import Path
 
 from memkit.record.text import fold
 
@@ -40,7 +41,7 @@ _UNSPACED = (
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff"
 _WORD = rf"[^\W_{_UNSPACED}]++(?:[{_MARKS}]++[^\W_{_UNSPACED}]*+)*+"
 _TOKEN = re.compile(rf"({_WORD}(?:_{{0,2}}[-._/\\@]_{{0,2}}{_WORD})*+)|([{_UNSPACED}]++)")
-
+_PAIR = re.compile(rf"[{_UNSPACED}]")
 
 # Where an identifier comes apart, widest cut first: path and address, version mark, dots, snake and kebab, camelCase and digits.
 _CUTS = (
@@ -67,18 +68,36 @@ def analyze(text: str) -> list[str]:
     ['用', 'pnpm', '安', '装', '安装']
     >>> analyze("数据库的密码是什么")
     ['数', '据', '库', '密', '码', '数据', '据库', '库的', '的密', '密码', '码是']
+    >>> analyze("備份") == analyze("备份")
+    True
     >>> analyze("What is it?"), analyze("为什么？"), analyze("🙂")
     ([], [], [])
     """
     terms: list[str] = []
     for token, run in _TOKEN.findall(fold(text).text):
         if run:
-            terms.extend(_grams(run))
+            terms.extend(_grams(run.translate(_simplified())))
         elif len(token) <= LONGEST:
             terms.extend(_cached_terms(token))
         else:
             terms.extend(_terms(token))
     return terms
+
+
+@cache
+def _simplified() -> dict[int, str]:
+    """Read the table of traditional characters: a question in one script finds what was written in the other."""
+    lines = Path(__file__).with_name("traditional.txt").read_text(encoding="utf-8").split("\n")
+    return {ord(one): line[0] for line in lines if line and line[0] != "#" for one in line[2:]}
+
+
+def is_pair(term: str) -> bool:
+    """Return whether a term is two characters of a script without spaces, each of which is a term as well.
+
+    >>> is_pair("密码"), is_pair("密"), is_pair("py")
+    (True, False, False)
+    """
+    return len(term) == 2 and _PAIR.match(term) is not None
 
 
 def forget_cached() -> None:

@@ -7,25 +7,38 @@ record says are of one moment.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.read.index import Partition
+from memkit.read.index import Document, Partition, View
 from memkit.record import store
-from memkit.record.model import Memory
+from memkit.record.model import Kind
+from memkit.record.text import count_tokens
 
 MOST = 1_000  # partitions that are kept; the one asked for longest ago goes first
+VIEWS = 8  # sets of scopes whose view is kept while nothing in them changes
 
 
 class Index:
-    """The partitions of one tenant, built on first use; `where` finds the scope and key of an id that a search returned."""
+    """The partitions of one tenant, built on first use. `count` says what a text costs of a budget."""
 
-    def __init__(self, tenant: str) -> None:
-        self.tenant = tenant
-        self.where: dict[str, tuple[str, str]] = {}
+    def __init__(self, tenant: str, count: Callable[[str], int] = count_tokens) -> None:
+        self.tenant, self._count = tenant, count
         self._partitions: dict[str, Partition] = {}
+        self._views: dict[tuple[str, ...], View] = {}
         self._cursor = 0
+
+    def view(self, tx: SqliteUtils, scopes: Sequence[str]) -> View:
+        """Return the documents of these scopes as the record stands now, as one table; use it inside the transaction."""
+        partitions, names = self.partitions(tx, scopes), tuple(scopes)
+        view = self._views.pop(names, None)
+        if view is None or not view.shows(partitions):
+            view = View(partitions)
+        self._views[names] = view
+        while len(self._views) > VIEWS:
+            del self._views[next(iter(self._views))]
+        return view
 
     def partitions(self, tx: SqliteUtils, scopes: Sequence[str]) -> list[Partition]:
         """Return the partitions of these scopes as the record stands now."""
@@ -37,8 +50,7 @@ class Index:
                 self._partitions[scope] = partition
             found.append(partition)
         while len(self._partitions) > max(MOST, len(scopes)):
-            for identity in self._partitions.pop(next(iter(self._partitions))):
-                del self.where[identity]
+            del self._partitions[next(iter(self._partitions))]
         return found
 
     def catch_up(self, tx: SqliteUtils) -> None:
@@ -51,10 +63,12 @@ class Index:
             if scope in self._partitions:
                 changed.setdefault(scope, set()).add(key)
         for scope, keys in changed.items():
-            for key in keys:
-                self._drop(scope, key)
-            for memory in store.current_memories(tx, self.tenant, [scope], sorted(keys)):
-                self._put(self._partitions[scope], memory)
+            present = store.texts(tx, self.tenant, scope, sorted(keys))
+            for key in keys - {key for _, key, _, _ in present}:
+                self._partitions[scope].drop(store.memory_id(self.tenant, scope, key))
+            self._put(self._partitions[scope], scope, present)
+        if changed:
+            self._views.clear()  # what a view worked out may name what was forgotten
 
     def copies(self, identity: str) -> int:
         """Return how many partitions hold a document of this id: a copy that forgetting must reach."""
@@ -63,19 +77,14 @@ class Index:
     def clear(self) -> None:
         """Drop everything; the next question builds it anew from the record."""
         self._partitions.clear()
-        self.where.clear()
+        self._views.clear()
 
     def _built(self, tx: SqliteUtils, scope: str) -> Partition:
         partition = Partition()
-        for memory in store.current_memories(tx, self.tenant, [scope]):
-            self._put(partition, memory)
+        self._put(partition, scope, store.texts(tx, self.tenant, scope))
         return partition
 
-    def _put(self, partition: Partition, memory: Memory) -> None:
-        partition.put(memory.id, memory.content or "")
-        self.where[memory.id] = (memory.scope, memory.key)
-
-    def _drop(self, scope: str, key: str) -> None:
-        identity = store.memory_id(self.tenant, scope, key)
-        self._partitions[scope].drop(identity)
-        self.where.pop(identity, None)
+    def _put(self, partition: Partition, scope: str, texts: Iterable[tuple[int, str, str, str]]) -> None:
+        for seq, key, text, kind in texts:
+            identity = store.memory_id(self.tenant, scope, key)
+            partition.put(Document(identity, key, seq, self._count(text), kind == Kind.ABSENCE), text)

@@ -6,32 +6,28 @@ rank order, each source at most once. Recall only reads. Other signals than TF-I
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-
-from sqlite_utils import Database as SqliteUtils
+from functools import cached_property
 
 from memkit.errors import Refused, shown
+from memkit.read import rank as ranking
 from memkit.read.follow import Index
-from memkit.read.index import Scored, search
+from memkit.read.links import recorded
+from memkit.read.matches import Match, Matches
+from memkit.read.recipes import Recipe
+from memkit.read.rerank import HEAD, reranked
 from memkit.record import store
+from memkit.record.database import Database
 from memkit.record.evidence import Reader, check_memory
 from memkit.record.model import Check, Memory, Verdict, shortened
 from memkit.record.scope import is_narrower
 from memkit.record.text import count_tokens, plain
 
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How memories are ranked. `threshold` is the score below which one is skipped: a memory must score more than that."""
-
-    name: str
-    threshold: float = 0.0
-
-
-TFIDF = Recipe("tfidf")
-"""Exact TF-IDF: the scores of scikit-learn's TfidfVectorizer fitted on the current rows of the visible scopes."""
+FIRST = 16  # memories read at once to begin with; twice as many each time
+AT_ONCE = 32  # skipped memories that are read without being asked for
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,22 +65,44 @@ class Skipped:
         return f"Skipped({self.score:.3f} {self.memory.key} {self.reason}: {self.why})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Recall:
-    """What a query found: hits best first, and what was skipped. `tokens` never exceeds `budget`."""
+    """What a query found: hits best first, and what was skipped. `tokens` never exceeds `budget`; `matched` counts both.
+
+    `elsewhere`: the calls that answer what was asked of where a task stands, which is never recalled.
+    """
 
     query: str
     budget: int
     hits: tuple[Hit, ...]
-    skipped: tuple[Skipped, ...]
+    matched: int
+    tell: Callable[[], tuple[Skipped, ...]] = field(default=tuple)
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def tokens(self) -> int:
         return sum(hit.tokens for hit in self.hits)
 
+    @cached_property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What matched and was left out, in rank order, each with its reason; of many, read from the store when asked for."""
+        return self.tell()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Recall) and self._compared == other._compared
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _compared(self) -> tuple[object, ...]:
+        return self.query, self.budget, self.hits, self.skipped
+
     def __repr__(self) -> str:
-        lines = [f"Recall({shortened(self.query)}: {self.tokens} of {self.budget} tokens)", *map(repr, self.hits), *map(repr, self.skipped)]
-        return "\n    ".join(lines)
+        known: tuple[Skipped, ...] | None = vars(self).get("skipped")
+        more = f"{self.matched - len(self.hits)} more matched; .skipped tells why each was left out"
+        rest = [more] if known is None else map(repr, known)
+        head = f"Recall({shortened(self.query)}: {self.tokens} of {self.budget} tokens)"
+        return "\n    ".join([head, *map(repr, self.hits), *rest])
 
 
 @dataclass(slots=True)
@@ -95,8 +113,12 @@ class _Fill:
     limit: int | None
     used: int = 0
     hits: list[Hit] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
     contents: set[str] = field(default_factory=set)
+
+    @property
+    def left(self) -> int:
+        """Return the tokens that may still be taken: none once there are as many hits as were asked for."""
+        return 0 if self.limit is not None and len(self.hits) >= self.limit else self.budget - self.used
 
     def take(self, hit: Hit) -> None:
         self.hits.append(hit)
@@ -104,50 +126,76 @@ class _Fill:
         self.contents |= set() if hit.memory.negative else {plain(hit.memory.content or "")}
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Every memory that matched, best first, and every current one with the same keys: one moment of the record."""
+def rank(db: Database, index: Index, query: str, scopes: Sequence[str], *, recipe: Recipe, now: datetime) -> Matches:
+    """Score the current rows of the visible scopes, and read only the few that are reranked."""
+    with db.read() as tx:
+        view = index.view(tx, scopes)
 
-    order: list[tuple[Memory, Scored]]
-    by_key: dict[str, list[Memory]]
+        def texts() -> list[str]:
+            said = {row[0]: row[2] for scope in scopes for row in store.texts(tx, index.tenant, scope)}
+            return [said[document.seq] for document in view.documents]
 
-
-def rank(tx: SqliteUtils, index: Index, query: str, scopes: Sequence[str]) -> Ranked:
-    """Score the current rows of the visible scopes and fetch those that matched."""
-    scored = search(index.partitions(tx, scopes), query)
-    keys = sorted({index.where[found.id][1] for found in scored})
-    memories = store.current_memories(tx, index.tenant, list(scopes), keys)
-    by_id = {memory.id: memory for memory in memories}
-    by_key: dict[str, list[Memory]] = {}
-    for memory in memories:
-        by_key.setdefault(memory.key, []).append(memory)
-    return Ranked([(by_id[found.id], found) for found in scored], by_key)
+        ranked = ranking.rank(view, query, recipe, recorded(tx, index.tenant), texts)
+        matches = Matches(db, index.tenant, scopes, view, ranked)
+    if recipe.rerank or recipe.reader:
+        head = matches.read(matches.best(HEAD, room=sys.maxsize, above=recipe.threshold))
+        return matches.scored_again(reranked(ranked, head, query, recipe, now))
+    return matches
 
 
-def fill(ranked: Ranked, reader: Reader, query: str, *, budget: int, limit: int | None, recipe: Recipe, now: datetime) -> Recall:
-    """Take memories in rank order while they fit, reading evidence only of those that would be taken.
+def fill(matches: Matches, reader: Reader, query: str, *, budget: int, limit: int | None, recipe: Recipe, now: datetime) -> Recall:
+    """Take memories in rank order while they fit, reading only those that may be taken, and evidence only of those that would be.
 
     An item too large for what is left is skipped, not a stop. A larger budget never gives fewer tokens: where two budgets one token apart
     first differ, the larger one took an item that fills it exactly. What only says that a search found nothing comes last and hides
     nothing, so all else is taken as if it were not there.
     """
-    state = _Fill(budget, limit)
-    for memory, scored in sorted(ranked.order, key=lambda pair: pair[0].negative):
-        others = [other for other in ranked.by_key[memory.key] if other.id != memory.id and _stands(other, now)]
-        check: Check | None = None
-        refusal = _policy(memory, scored, others, recipe, now) or _room(memory, state)
-        if refusal is None:
-            check = check_memory(memory, reader)
-            refusal = None if check.verdict.holds else (check.verdict.withheld_as, check.why)
-        if refusal is None and check is not None:
-            state.take(_hit(memory, scored, check, others, now))
-        elif refusal is not None:
-            state.skipped.append(Skipped(memory, scored.score, *refusal, check))
-    return Recall(query, budget, tuple(state.hits), tuple(state.skipped))
+    state, seen = _Fill(budget, limit), dict[int, Hit | Skipped]()
+    most = FIRST if limit is None else min(limit + 1, FIRST)
+    while rows := matches.best(most, room=state.left, above=recipe.threshold):
+        for match in matches.read(rows):
+            seen[match.row] = outcome = _judged(match, state, recipe, now, reader)
+            if isinstance(outcome, Hit):
+                state.take(outcome)
+        most *= 2
+    matches.forget_read()  # what is told later is told as it is then: it may be forgotten meanwhile
+
+    def tell() -> tuple[Skipped, ...]:
+        return tuple(_skipped(matches, seen, _Fill(budget, limit), recipe, now))
+
+    found = Recall(query, budget, tuple(state.hits), len(matches), tell, matches.found.elsewhere)
+    if len(matches) - len(seen) <= AT_ONCE:
+        found.skipped  # noqa: B018  read now, so that a small answer can be looked at after the store is closed
+    return found
 
 
-def _stands(other: Memory, now: datetime) -> bool:
-    return other.begun(now) and not other.ended(now) and not other.negative
+def _judged(match: Match, state: _Fill, recipe: Recipe, now: datetime, reader: Reader) -> Hit | Skipped:
+    """Decide about one match, reading its evidence only where nothing else speaks against it."""
+    if refusal := _refused(match, state, recipe, now):
+        return Skipped(match.memory, match.score, *refusal)
+    check = check_memory(match.memory, reader)
+    if check.verdict.holds:
+        return _hit(match, check, _others(match, now), now)
+    return Skipped(match.memory, match.score, check.verdict.withheld_as, check.why, check)
+
+
+def _others(match: Match, now: datetime) -> list[Memory]:
+    """Return the values of the same key in other scopes that are true now."""
+    return [other for other in match.others if other.begun(now) and not other.ended(now) and not other.negative]
+
+
+def _skipped(matches: Matches, seen: Mapping[int, Hit | Skipped], state: _Fill, recipe: Recipe, now: datetime) -> Iterator[Skipped]:
+    """Go through every match once more, in rank order, and say why each that was not taken was left out, as things stood then."""
+    order = matches.ordered()
+    unseen = {match.row: match for match in matches.read(row for row in order if row not in seen)}
+    for row in order:
+        outcome = seen.get(row)
+        if isinstance(outcome, Hit):
+            state.take(outcome)
+        elif outcome is not None:
+            yield outcome
+        elif (match := unseen.get(row)) and (refusal := _refused(match, state, recipe, now)):
+            yield Skipped(match.memory, match.score, *refusal)
 
 
 def check_request(query: object, budget: object, limit: object, recipe: object) -> None:
@@ -171,7 +219,12 @@ def tokens_of(memory: Memory) -> int:
 Refusal = tuple[str, str]
 
 
-def _policy(memory: Memory, scored: Scored, others: Iterable[Memory], recipe: Recipe, now: datetime) -> Refusal | None:
+def _refused(match: Match, state: _Fill, recipe: Recipe, now: datetime) -> Refusal | None:
+    return _policy(match, _others(match, now), recipe, now) or _room(match, state)
+
+
+def _policy(match: Match, others: Iterable[Memory], recipe: Recipe, now: datetime) -> Refusal | None:
+    memory = match.memory
     if memory.ended(now):
         return "EXPIRED", f"it expired at {memory.expires_at or memory.valid_to}"
     if not memory.begun(now):
@@ -181,21 +234,23 @@ def _policy(memory: Memory, scored: Scored, others: Iterable[Memory], recipe: Re
     for other in others:
         if is_narrower(other.scope, memory.scope):
             return "HIDDEN_BY_NARROWER", f"{other.scope} has its own value for {memory.key!r}, which applies here"
-    if scored.score <= recipe.threshold:
-        return "BELOW_THRESHOLD", f"its score {scored.score:.3f} is not above {recipe.threshold}"
+    if not match.enough or match.score <= recipe.threshold:
+        short = f"the best memory covers less than {recipe.coverage:.0%} of the question" if not match.enough else ""
+        return "BELOW_THRESHOLD", short or f"its score {match.score:.3f} is not above {recipe.threshold}"
     return None
 
 
-def _room(memory: Memory, state: _Fill) -> Refusal | None:
-    if plain(memory.content or "") in state.contents:
+def _room(match: Match, state: _Fill) -> Refusal | None:
+    if plain(match.memory.content or "") in state.contents:
         return "DUPLICATE", "a better match says the same"
     if state.limit is not None and len(state.hits) >= state.limit:
         return "OVER_LIMIT", f"{state.limit} better matches were taken already, as many as were asked for"
-    if (needs := tokens_of(memory)) > state.budget - state.used:
-        return "OVER_BUDGET", f"it needs {needs} tokens and {state.budget - state.used} are left of {state.budget}"
+    if match.tokens > state.budget - state.used:
+        return "OVER_BUDGET", f"it needs {match.tokens} tokens and {state.budget - state.used} are left of {state.budget}"
     return None
 
 
-def _hit(memory: Memory, scored: Scored, check: Check, others: Iterable[Memory], now: datetime) -> Hit:
+def _hit(match: Match, check: Check, others: Iterable[Memory], now: datetime) -> Hit:
+    memory = match.memory
     rivals = tuple(other.id for other in others if not is_narrower(memory.scope, other.scope))
-    return Hit(memory, scored.score, dict(scored.parts), tokens_of(memory), now - memory.seen, check, rivals)
+    return Hit(memory, match.score, match.parts, match.tokens, now - memory.seen, check, rivals)

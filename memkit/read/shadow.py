@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memkit.read.index import Partition, search
+from memkit.read.index import Document, Partition, search
 
 WANTED = 0.2
 """The cosine from which a candidate counts as wanted by a question."""
@@ -22,5 +22,5 @@ def wanted(candidates: Iterable[tuple[int, str]], query: str, *, threshold: floa
     """
     waiting = Partition()
     for number, content in candidates:
-        waiting.put(str(number), content)
+        waiting.put(Document(str(number)), content)
     return sorted(int(hit.id) for hit in search([waiting], query) if hit.score >= threshold)

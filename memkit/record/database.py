@@ -27,7 +27,7 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import Busy, Corrupt, MemkitError, NotFound, Refused
 
 APPLICATION_ID = 0x6D656D6B  # "memk"
-VERSION = 1
+VERSION = 2
 WAIT = 10.0  # seconds before Busy
 SUFFIXES = ("", "-journal", "-wal", "-shm", ".key")  # of the files beside the database, which has none
 SNAPSHOT = ".snapshot-"  # begins the suffix of a disposable copy of one tenant's memories

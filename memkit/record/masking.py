@@ -8,30 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memkit.record.text import comparable, compiled, fold, normalise
+from memkit.record.text import Folded, comparable, compiled, fold, normalise, spelled
 from memkit.record.tokens import MOST_TRIES, joined
 
 MARK = "[forgotten]"
 _WALL = "\ua66e" * len(MARK)  # a letter of one manuscript: what was masked before is no part of any words
 
 
-def places(text: str, value: str) -> Iterator[tuple[int, int]]:
-    """Yield where `value` stands in `text` as whole tokens, whatever its case, width, blanks and look-alikes.
+def places(text: str, *values: str) -> Iterator[tuple[int, int]]:
+    """Yield where `text` states each value as whole tokens, whatever its case, width, blanks and look-alikes.
 
     >>> list(places("About tkt\u2010100: TKT-1000 is open", "TKT-100"))
     [(6, 13)]
     """
-    seen, wanted = fold(text.replace(MARK, _WALL)), normalise(value)
-    view = comparable(seen.text)
-    at = view.text.find(wanted) if wanted else -1
+    seen, wanted = fold(text.replace(MARK, _WALL)), [normalise(value) for value in values]
+    view = spelled(seen.text)
+    letters = _letters(view.text)
+    if stated := [value for value in wanted if value and _letters(value) in letters]:  # else it cannot stand there: a quick no
+        view = comparable(view)
+        for value in stated:
+            yield from (seen.original_span(start, end) for start, end in _whole(seen.text, view, value))
+
+
+def _letters(text: str) -> str:
+    return compiled(r"\W+").sub("", text)
+
+
+def _whole(text: str, view: Folded, wanted: str) -> Iterator[tuple[int, int]]:
+    at = view.text.find(wanted)
     for _ in range(MOST_TRIES):
         if at < 0:
             return
         start, end = view.original_span(at, at + len(wanted))
-        whole = not joined(seen.text, start) and not joined(seen.text, end)
+        whole = not joined(text, start) and not joined(text, end) and not (_within(view, at) or _within(view, at + len(wanted)))
         if whole:
-            yield seen.original_span(start, end)
+            yield start, end
         at = view.text.find(wanted, at + (len(wanted) if whole else 1))
+
+
+def _within(view: Folded, at: int) -> bool:
+    """Return whether a place lies within what one character became, as between the two letters of a sharp s."""
+    return 0 < at < len(view.offsets) and view.offsets[at - 1] == view.offsets[at]
 
 
 def states(text: str, value: str) -> bool:
@@ -50,7 +67,7 @@ def masked(text: str, values: Iterable[str]) -> str | None:
     ('[forgotten]. I like tabs.', None)
     """
     parts, at = list[str](), 0
-    for start, end in sorted(span for value in values for span in places(text, value)):
+    for start, end in sorted(places(text, *values)):
         if end > at:
             parts += [text[at:start], *([MARK] if start >= at else [])]
             at = end

@@ -268,6 +268,11 @@ class Proposal:
         return len({(piece.cite, piece.digest) for piece in self.candidate.evidence}) or 1
 
     @property
+    def literal(self) -> bool:
+        """Return whether it waits as what a user said in these words; admitting it makes it STATED."""
+        return self.reason == "SAID_BY_USER"
+
+    @property
     def key(self) -> str:
         return self.candidate.key
 

@@ -172,6 +172,25 @@ def current_memories(tx: SqliteUtils, tenant: str, scopes: Sequence[str], keys: 
     return _memories(tx, tenant, rows)
 
 
+def texts(tx: SqliteUtils, tenant: str, scope: str, keys: Sequence[str] | None = None) -> list[tuple[int, str, str, str]]:
+    """Return (seq, key, content, kind) of the current values in one scope, of all keys or of these: what a derived copy needs of them."""
+    only = "" if keys is None else "and key in (select value from json_each(:keys))"
+    query = f"select seq, key, content, kind from memory where tenant = :tenant and scope = :scope {only} order by seq"
+    return list(tx.execute(query, {"tenant": tenant, "scope": scope, "keys": json.dumps(keys)}).fetchall())
+
+
+def at(tx: SqliteUtils, tenant: str, seqs: Sequence[int]) -> dict[int, Memory]:
+    """Return revisions by number, as they were when they were the current ones; one that was forgotten since is left out.
+
+    Subtle: the `+` keeps SQLite from walking through everything the tenant has. `evidence_of` has it too.
+    """
+    query = (
+        f"select {_MEMORY} from revision where seq in (select value from json_each(:seqs)) and +tenant = :tenant and content is not null"
+    )
+    rows = select(tx, query, {"tenant": tenant, "seqs": json.dumps(seqs)})
+    return dict(zip([row["seq"] for row in rows], _memories(tx, tenant, rows), strict=True))
+
+
 def revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[Memory]:
     """Return every revision of a key, oldest first; forgotten ones have no content."""
     where = {"tenant": tenant, "scope": scope, "key": key}
@@ -249,7 +268,7 @@ def evidence_of(tx: SqliteUtils, tenant: str, owner: str, ids: Sequence[int]) ->
     """Return the evidence of several owners at once; `owner` is "revision_seq", "proposal_id" or "state_id"."""
     query = f"""
         select {owner} as owner, source, locator, digest, quote, source_version, observed_at from evidence
-        where {owner} in (select value from json_each(:ids)) and tenant = :tenant order by id"""
+        where {owner} in (select value from json_each(:ids)) and +tenant = :tenant order by id"""
     found: dict[int, tuple[Evidence, ...]] = {}
     for row in select(tx, query, {"ids": json.dumps(ids), "tenant": tenant}):
         mine = row.pop("owner")

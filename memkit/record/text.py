@@ -180,17 +180,32 @@ def normalise(value: str) -> str:
     return now
 
 
-def comparable(text: str) -> Folded:
-    """Return folded text nearly as `normalise` sees it, keeping the way back: for finding what a longer text says in another spelling.
+def spelled(text: str) -> Folded:
+    """Return text as it reads, in small Latin letters wherever it looks like them, keeping the way back.
 
-    >>> comparable("It is  \u041e\uff2b-ed, (yes)").text
-    'itisok-edyes'
+    >>> spelled("\u041e\uff2b (yes)").text
+    'ok (yes)'
     """
     seen = fold(text)
-    now = latinise(seen.text) if any(c.isascii() and c.isalpha() for c in seen.text) else seen.text
-    small = [(at, at + 1, form) for at, c in enumerate(now) if (form := c.casefold().translate(_look_alikes()[1])) != c]
-    folded = Folded(now, seen.offsets, seen.ends).rewrite(small)
-    return folded.rewrite((*gone.span(), "") for gone in compiled(rf"{_EDGES}|\s+").finditer(folded.text))
+    now = latinise(seen.text) if any(c.isascii() and c.isalpha() for c in set(seen.text)) else seen.text
+    forms = {char: _small(char) for char in set(now)}
+    if all(len(form) == 1 for form in forms.values()):
+        return Folded("".join([forms[char] for char in now]), seen.offsets, seen.ends)
+    return Folded(now, seen.offsets, seen.ends).rewrite((at, at + 1, forms[c]) for at, c in enumerate(now) if forms[c] != c)
+
+
+@lru_cache(maxsize=4096)
+def _small(char: str) -> str:
+    return char.casefold().translate(_look_alikes()[1])
+
+
+def comparable(view: Folded) -> Folded:
+    """Return `spelled` text nearly as `normalise` sees it: for finding what a longer text says in another spelling.
+
+    >>> comparable(spelled("It is  \u041e\uff2b-ed, (yes)")).text
+    'itisok-edyes'
+    """
+    return view.rewrite((*gone.span(), "") for gone in compiled(rf"{_EDGES}|\s+").finditer(view.text))
 
 
 def _bare(text: str) -> str:

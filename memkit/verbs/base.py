@@ -24,6 +24,7 @@ from memkit.record.sessions import SessionSource
 from memkit.record.sources import Sources
 from memkit.write.arguments import check_moments
 from memkit.write.commit import Place
+from memkit.write.policy import MASK, RedactionPolicy
 from memkit.write.redact import redact
 
 Clock = Callable[[], datetime]
@@ -33,10 +34,21 @@ MOST_PLACES = 100  # scopes that were found free of secrets and are remembered
 class Opened:
     """An open store seen by one principal."""
 
-    def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Clock, indexes: dict[str, Index] | None = None) -> None:
+    def __init__(
+        self,
+        db: Database,
+        sources: Sources,
+        principal: Principal,
+        clock: Clock,
+        indexes: dict[str, Index] | None = None,
+        *,
+        policy: RedactionPolicy = MASK,
+    ) -> None:
         if not isinstance(principal, Principal):
             raise Refused("BAD_PRINCIPAL", f"the principal is {shown(principal)}; pass a memkit.Principal")
-        self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
+        if not isinstance(policy, RedactionPolicy):
+            raise Refused("BAD_POLICY", f"the redaction is {shown(policy)}; pass a memkit.RedactionPolicy")
+        self.db, self.sources, self.principal, self._clock, self._policy = db, sources, principal, clock, policy
         self._parsed: dict[str, Reading] = {}
         self._places: dict[Scope, Place] = {}
         self._indexes = {} if indexes is None else indexes
@@ -63,7 +75,7 @@ class Opened:
                 raise Refused("SECRET_IN_SCOPE", "a name in the scope looks like a secret; scopes are never erased, so choose another name")
             if len(self._places) >= MOST_PLACES:
                 self._places.clear()
-            place = self._places[scope] = Place(self.principal, scope.stored(self.principal))
+            place = self._places[scope] = Place(self.principal, scope.stored(self.principal), self._policy)
         return place
 
     def _visible(self, scope: Scope) -> list[str]:

@@ -7,7 +7,8 @@ from datetime import datetime
 from memkit.errors import NotFound, Refused, shown
 from memkit.govern.access import require
 from memkit.read import recall as recalling
-from memkit.read.recall import TFIDF, Recall, Recipe
+from memkit.read.recall import Recall
+from memkit.read.recipes import BALANCED, Recipe
 from memkit.record import store
 from memkit.record.evidence import check_memory
 from memkit.record.model import (
@@ -98,14 +99,7 @@ class ReadingVerbs(Opened):
         require(self.principal, "search", "read")
         recalling.check_request(query, budget, limit, recipe)
         query = redact(query[:LONGEST_QUERY]).text  # it comes back in the result, and its words in the cache of `analyze`
-        with self.db.read() as tx:
-            ranked = recalling.rank(tx, self._index, query, self._visible(scope))
-        return recalling.fill(
-            ranked,
-            self._reader(self._visible(scope)),
-            query,
-            budget=budget,
-            limit=limit,
-            recipe=TFIDF if recipe is None else recipe,
-            now=self._now(),
-        )
+        visible, now = self._visible(scope), self._now()
+        how = BALANCED if recipe is None else recipe
+        matches = recalling.rank(self.db, self._index, query, visible, recipe=how, now=now)
+        return recalling.fill(matches, self._reader(visible), query, budget=budget, limit=limit, recipe=how, now=now)

@@ -107,7 +107,8 @@ def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
     with db.read() as tx:
         scopes = list(job.scopes) if job.scopes is not None else _own(tx, job.principal)
         memories = [memory for memory in store.current_memories(tx, tenant, scopes) if not memory.ended(now)]
-        waiting = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
+        asked = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
+        waiting = [proposal for proposal in asked if proposal.content is not None]  # a request to forget waits for a person alone
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
         past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
     readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}

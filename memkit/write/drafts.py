@@ -45,7 +45,11 @@ class Draft:
 
 def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime) -> Draft:
     """Read and hash what was quoted, and say why the candidate would wait. What cannot be kept comes back as refused, with the reason."""
-    candidate = Candidate(one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session")
+    candidate = Candidate(
+        one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session", task=one.task, verification=one.verification
+    )
+    if masking.MARK in f"{one.content}{one.quote}":
+        return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:
         cited = [(episodes[number], quote) for number, quote in ((one.episode, one.quote), *one.also)]
         candidate = replace(candidate, evidence=observed([_cite(episode, quote, reader) for episode, quote in cited], reader, now))
@@ -88,7 +92,7 @@ def said_by_user(candidate: Candidate, reader: Reader) -> bool:
 
 def _refused(candidate: Candidate, reason: str, why: str) -> Draft:
     key = redact(str(candidate.key)).text[:LONGEST_KEY]
-    return Draft(replace(candidate, key=key, content=None, evidence=()), refused=Decision(Op.NOOP, reason, why))
+    return Draft(replace(candidate.withdrawn(), key=key), refused=Decision(Op.NOOP, reason, why))
 
 
 def _speaks_for_the_user(episode: Episode) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from memkit.errors import BadLocator, MemkitError
 from memkit.record.evidence import Found, Reader, cited
@@ -20,6 +21,7 @@ from memkit.record.fence import recalled_spans
 from memkit.record.locate import NotThere, Reading, locate
 from memkit.record.locator import Locator
 from memkit.record.model import Role
+from memkit.record.sessions import is_session
 from memkit.record.sources import Unreadable
 from memkit.record.text import compiled, fold
 from memkit.write.redact import clean
@@ -41,8 +43,7 @@ def retold(cite: str, reader: Reader) -> str:
     reading = reader.reading(locator.source)
     if reader.role(locator.source) is Role.ASSISTANT:
         return "the assistant said it"
-    named, marked, anywhere = _named(locator.source), *reading.parsed(_marks)
-    prose = f".{locator.source.rpartition('.')[2].lower()}" in read("firsthand.toml")["prose"] or "." not in locator.source
+    (prose, named), (marked, anywhere) = _named(locator.source), reading.parsed(_marks)
     if prose and (named or marked):
         return named or marked
     return anywhere or ("memkit itself said it" if _own(locator, found, reading) else "")
@@ -74,9 +75,13 @@ def _cited(text: str) -> Iterator[str]:
         yield from (match[1] for match in compiled(pattern).finditer(text[:20_000]))
 
 
-def _named(source: str) -> str:
-    name = fold(source.rpartition("/")[2]).text.lower()
-    return "its name is that of a summary" if any(fnmatchcase(name, pattern) for pattern in read("firsthand.toml")["names"]) else ""
+@lru_cache(maxsize=1024)
+def _named(source: str) -> tuple[bool, str]:
+    """Return whether a source is prose by its name, and what the name says of it."""
+    name, signs = fold(source.rpartition("/")[2]).text.lower(), read("firsthand.toml")
+    summary = any(fnmatchcase(name, pattern) for pattern in signs["names"])
+    prose = not is_session(source) and ("." not in name or name.endswith(tuple(signs["prose"])))  # of an episode, the role decides
+    return prose, "its name is that of a summary" * summary
 
 
 def _marks(text: str) -> tuple[str, str]:

@@ -99,7 +99,7 @@ def _is_cause(said: Said) -> bool:
 def _what_failed(text: str) -> str:
     forms, chinese = read("lessons.toml"), is_chinese(text)
     found = compiled(forms["chinese_noun" if chinese else "noun"]).search(text)
-    name = key_of(found[1], "") if found else ""
+    name = compiled(r"(?i)^(?:\w+-)?errors?(?:-|$)").sub("", key_of(found[1], "")) if found else ""
     if not name:
         error = compiled(forms["error"]).search(text)
         name = error[1].lower() if error else key_of("", text[:60])

@@ -40,7 +40,7 @@ def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[st
 
     What waits already is returned as it is, and what a person rejected is not asked again in other spelling.
     """
-    candidate = clean(candidate)
+    candidate = clean(candidate, place.policy)
     with db.write() as tx:
         return propose_inside(tx, db, candidate, place, flags=flags, now=now, reason=reason)
 
@@ -57,7 +57,10 @@ def propose_inside(
     revision = current.revision if current else 0
     for earlier in _same(tx, place, candidate):
         if earlier.status is ProposalStatus.PENDING:
-            return support(tx, place, earlier, candidate)
+            if reason == SAID:
+                query = "update proposal set reason = :reason where tenant = :tenant and number = :number"
+                tx.execute(query, {"reason": SAID, "tenant": place.principal.tenant, "number": earlier.id})
+            return fetch(tx, place.principal, support(tx, place, earlier, candidate))
         if decision.op is not Op.NOOP:
             decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
     if decision.op is Op.NOOP:

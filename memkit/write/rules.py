@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from memkit.record.fence import recalled_spans
 from memkit.record.model import Episode, Kind, Role
@@ -20,14 +21,16 @@ from memkit.write.lessons import LONGEST_TOLD, Lesson, Said, lessons
 from memkit.write.screen import screen
 from memkit.write.split import Piece, pieces, sentences
 from memkit.write.statements import Statement, opened, statement
-from memkit.write.subjects import is_chinese, is_vague, topic_key
+from memkit.write.subjects import is_chinese, is_vague, topic, topic_key
 from memkit.write.table import read
 from memkit.write.unwanted import REASONS, Reason, unwanted
 
+MOST_SENTENCES = 2_000  # of one episode; what is longer is output
 LOW_TRUST = 0.4  # confidence in what a tool or a web page says
 FLAGGED = 0.1  # confidence in what reads like an instruction to the assistant
 _PRONOUN = r"(?i)(?:it|they)\b|它们?"
-_MASK = r"\[redacted:|\[forgotten\]"
+_NAMED = r"(?i)\b((?:the|our) (?:[\w`/-]+ ){0,2}[\w`/-]+)(?=[.,;!]|$| (?:today|on|in|at|for|to|and|with|from|is|now|this|that)\b)"
+MASK = r"\[redacted:|\[forgotten\]"
 
 
 class Rules:
@@ -102,7 +105,7 @@ class _Reading:
         content = absolute(opened(lesson.content)[0], at)
         if count_tokens(content) > MOST_TOKENS:
             content = absolute(lesson.fixed.text, at)
-        if count_tokens(content) > MOST_TOKENS or compiled(_MASK).search(content):
+        if count_tokens(content) > MOST_TOKENS or compiled(MASK).search(content):
             return
         also = tuple((one.episode, one.text) for one in first_hand if one != rests)
         asked = [one.text for one in said if one.role is Role.USER and one.episode < lesson.failed.episode]
@@ -117,13 +120,13 @@ class _Reading:
         """Read one sentence: its statements become candidates, or are refused for one reason."""
         episode = self.episodes[said.episode]
         stated = self._statements(episode, said)
-        reason = _refusal(episode, said, stated)
         if not stated:
-            self.turned = opened(said.text) == ("", True)
-            if reason:
-                self.refuse(said, reason)
+            self._unstated(episode, said)
             return
         for piece, one in stated:
+            reason = _refusal(episode, said, one, (episode.text or "")[piece.start : piece.end])
+            if one.may_be_an_order and not self._corrected(one):
+                reason = reason or unwanted(_ORDER)
             quote = replace(said, start=piece.start, end=piece.end, text=(episode.text or "")[piece.start : piece.end].rstrip(_ENDS))
             if reason:
                 self.refuse(quote, reason)
@@ -133,20 +136,47 @@ class _Reading:
             self.subject = self.subject if is_vague(one.subject) else one.subject
         self.turned = False
 
+    def _unstated(self, episode: Episode, said: Said) -> None:
+        """Note what a sentence without a statement does for the next: it announces a correction, or names what "it" will be."""
+        self.turned = opened(said.text) == ("", True)
+        named = compiled(_NAMED).findall(said.text)
+        self.subject = named[-1] if named else self.subject
+        reason = unwanted(said.text) if episode.role is not Role.TOOL else None
+        if reason:
+            self.refuse(said, reason)
+
+    def _answer(self, said: Said) -> Statement | None:
+        """Read a word or two after the assistant's question ("Which package manager?" "pnpm.") as the statement it is."""
+        asked = self.episodes.get(said.episode - 1)
+        text = compiled(r"(?i)^(?:use|用)\s*").sub("", compiled(r"[，,]").split(opened(said.text)[0])[0])
+        found = compiled(r"[?？]\s*$").search((asked.text or "") if asked and asked.role is Role.ASSISTANT else "") and topic(text)
+        if not found or said.role is not Role.USER or found[0] != text:
+            return None
+        about = topic_key(text, chinese=is_chinese((asked.text or "") if asked else ""))
+        shown = about.replace("-", " ")
+        return Statement("fact", f"{shown}{' 是 ' if is_chinese(shown) else ' is '}{text}", shown, "is", text)
+
     def _statements(self, episode: Episode, said: Said) -> list[tuple[Piece, Statement]]:
         """Return the statements of a sentence; two about one key are one, and a list of things of different topics is several."""
+        answer = self._answer(said)
+        if answer:
+            return [(Piece(said.start, said.end), answer)]
         whole = statement(absolute(said.text, episode.at))
         if whole and whole.via == "correction":
-            return [(Piece(said.start, said.end), replace(whole, turned=whole.turned or self.turned))]
+            return [(Piece(said.start, said.end), replace(item, turned=item.turned or self.turned)) for item in _items(whole)]
         found = list[tuple[Piece, Statement]]()
-        for piece in pieces(episode.text or "", said.start, said.end):
+        for piece in pieces(episode.text or "", said.start, said.end, self.subject):
             clause = absolute((episode.text or "")[piece.start : piece.end], episode.at)
             subject = piece.subject or (self.subject if compiled(_PRONOUN).match(opened(clause)[0]) else "")
             one = statement(f"no, {clause}" if self.turned and not subject else clause, subject)
             if not one:
+                self.turned = self.turned or opened(clause) == ("", True)
                 continue
             one = replace(one, asked=one.asked or bool(found and found[0][1].asked))
-            if found and found[-1][1].key == one.key and not piece.subject:
+            same = bool(found) and found[-1][1].key == one.key
+            if same and one.via == "fact" and one.predicate and found[-1][1].predicate not in ("", one.predicate):
+                found.append((piece, replace(one, aspect=one.predicate.split(" ")[-1 if one.predicate.startswith(("is ", "are ")) else 0])))
+            elif same:
                 first, before = found.pop()
                 joined = opened(absolute((episode.text or "")[first.start : piece.end], episode.at))[0]
                 found.append((Piece(first.start, piece.end), replace(before, said=joined)))
@@ -184,7 +214,7 @@ class _Reading:
         subject = one.key.replace("-", " ") if is_vague(one.subject) else one.subject
         if not earlier:
             return one.key, subject, one.said
-        if one.predicate or one.via == "forget":
+        if one.predicate or one.via != "correction":
             return earlier.key, subject, one.said
         about = earlier.subject or earlier.key.replace("-", " ")
         return earlier.key, about, f"{about}{'是' if is_chinese(about) else ' is '}{one.value}"
@@ -213,7 +243,7 @@ class _Reading:
         """Turn away what this session said before and now replaces."""
         for known in [known for known in self.known if known.key == key and known.at is not None]:
             before = self.found[known.at or 0]
-            if before.kind is kind and (one.turned or one.via == "correction" or kind is Kind.FACT):
+            if before.kind is kind and (one.turned or one.via == "correction" or _same_form(before.content or "", one)):
                 del self.found[known.at or 0]
                 text = self.episodes[before.episode].text or ""
                 start = max(text.find(before.quote), 0)
@@ -228,25 +258,34 @@ class _Reading:
         self.known.append(_Known(one.key, one.subject, one.content or "", number if one.content else None))
 
 
+_ORDER = "把它改掉"  # what an order to change something reads like
+
+
+def _same_form(before: str, one: Statement) -> bool:
+    """Return whether a later fact says the same of its subject with another value: the same words up to it."""
+    return bool(one.value) and one.value in one.said and before.startswith(one.said[: one.said.rfind(one.value)].strip())
+
+
 _ENDS = " \t\n.,;!。，；！、"
 
 
 def _sentences(episode: Episode) -> Iterator[Said]:
     text = episode.text or ""
-    for start, end in sentences(text):
+    for start, end in islice(sentences(text), MOST_SENTENCES):
         yield Said(episode.number, episode.role, start, end, text[start:end])
 
 
-def _refusal(episode: Episode, said: Said, stated: Sequence[tuple[Piece, Statement]]) -> Reason | None:
-    """Return why a sentence is refused, or None: for what states something, and for what is on the negative list whatever it states."""
-    if not stated:
-        return unwanted(said.text) if episode.role is not Role.TOOL else None
-    if compiled(_MASK).search(said.text):
+def _refusal(episode: Episode, said: Said, one: Statement, clause: str) -> Reason | None:
+    """Return why a statement is refused, or None. A question or a supposition is the whole sentence; what points to one place, a clause."""
+    if compiled(MASK).search(said.text):
         return REASONS["MASKED"]
-    if episode.role is Role.TOOL and not compiled(read("statements.toml")["form"]["prose"]).match(said.text):
+    output = not (one.predicate or one.via == "forget") or not compiled(read("statements.toml")["form"]["prose"]).match(said.text)
+    if episode.role is Role.TOOL and output:
         return REASONS["OUTPUT"]
-    asked = all(one.asked or one.via == "forget" for _, one in stated)
-    listed = None if asked else unwanted(said.text)
+    whole = unwanted(said.text)
+    listed = whole if whole and whole.name in ("QUESTION", "HYPOTHETICAL") else unwanted(clause)
+    if one.asked or one.via == "forget":
+        listed = None
     return listed or (REASONS["ASSISTANT_CLAIM"] if episode.role is Role.ASSISTANT else None)
 
 
@@ -254,7 +293,7 @@ def _items(one: Statement) -> list[Statement]:
     """Split "Redis, Kafka and PostgreSQL" into single facts where each is of a topic of its own."""
     parts = [part.strip() for part in compiled(r",? and |, |、|和|以及").split(one.value) if part.strip()]
     topics = [topic_key(part) for part in parts]
-    if one.via != "fact" or len(parts) < 2 or not all(topics) or len(set(topics)) < len(parts):
+    if one.via not in ("fact", "correction") or len(parts) < 2 or not all(topics) or len(set(topics)) < len(parts):
         return [one]
     head = one.said[: one.said.rfind(one.value)] if one.value in one.said else f"{one.subject} {one.predicate} "
     return [replace(one, said=f"{head}{part}", value=part) for part in parts]

@@ -16,7 +16,7 @@ from memkit.write.table import read
 
 LONGEST_SENTENCE = 600  # characters; what runs on longer is not speech
 _NOT_SPEECH = r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)|(?m:^[ \t]*>.*$)"
-_END = r"[。！？!?；;]+[\"'”’)）」]?(?=\s|$|[^\x00-\x7f])|[!?;](?=\s|$)|(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)\.+[\"')]?(?=\s|$)|\n+"
+_END = r"[。！？；]+[\"'”’)）」]?|[!?;](?=\s|$)|(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)\.+[\"')]?(?=\s|$)|\n+"
 _JOINT = r",?\s+(?:and|but|while|whereas|plus)\s+(?:that\s+|also\s+|then\s+)?|[;,]\s+|\s+[—–-]{1,2}\s+"
 _CHINESE_JOINT = r"[，,；;]\s*(?:而且|并且|同时|另外|还有|但是?|不过|也|然后)?"
 
@@ -44,8 +44,8 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     yield from _trimmed(blanked, start, len(blanked))
 
 
-def pieces(text: str, start: int, end: int) -> list[Piece]:
-    """Split one sentence where both sides are statements.
+def pieces(text: str, start: int, end: int, known: str = "") -> list[Piece]:
+    """Split one sentence where both sides are statements; `known` is what "it" means in it.
 
     >>> said = "The API uses Go and listens on 8081, and tests use pytest"
     >>> [(said[p.start : p.end], p.subject) for p in pieces(said, 0, len(said))]
@@ -56,9 +56,9 @@ def pieces(text: str, start: int, end: int) -> list[Piece]:
     found, begin, subject = list[Piece](), 0, ""
     for match in compiled(_CHINESE_JOINT if chinese else _JOINT).finditer(sentence):
         left, right = sentence[begin : match.start()], sentence[match.end() :]
-        if _states(left, chinese) and _begins(right, chinese):
+        if _begins(right, chinese) and _states(left, right, chinese):
             found.append(Piece(start + begin, start + match.start(), subject))
-            subject = _carried(left, right, subject, chinese)
+            subject = _carried(left, right, subject or known, chinese)
             begin = match.end()
     return [*found, Piece(start + begin, end, subject)]
 
@@ -84,11 +84,12 @@ def _verbs(chinese: bool) -> str:
     return f"(?:{read('split.toml')['words']['chinese' if chinese else 'english'][0]})"
 
 
-def _states(left: str, chinese: bool) -> bool:
+def _states(left: str, right: str, chinese: bool) -> bool:
     """Return whether the left side is a statement of its own, and not a condition or a cause of what follows."""
     if compiled(read("split.toml")["rest"]["chinese_left" if chinese else "english_left"]).search(left):
         return False
-    return bool(compiled(f"(?i){_verbs(chinese)}").search(left))
+    own = compiled(r"(?i)(?:we|i|our|my|it|you|please|pls|never|always)\b").match(right)
+    return bool(chinese or own or compiled(f"(?i){_verbs(chinese)}").search(left))
 
 
 def _begins(right: str, chinese: bool) -> bool:
@@ -96,7 +97,9 @@ def _begins(right: str, chinese: bool) -> bool:
     if compiled(read("split.toml")["rest"]["chinese_right" if chinese else "english_right"]).match(right):
         return False
     subject = r"[^，,；;。]{0,14}?" if chinese else r"(?:[\w`'’./-]{1,40} ){0,4}?"
-    return bool(compiled(rf"(?i){subject}{_verbs(chinese)}").match(right))
+    return bool(compiled(rf"(?i){subject}{_verbs(chinese)}|(?:这|那|它)").match(right)) and bool(
+        compiled(r"\S+\s+\S|[^\x00-\x7f]{3}").search(right)
+    )
 
 
 def _carried(left: str, right: str, subject: str, chinese: bool) -> str:

@@ -16,6 +16,7 @@ from memkit.write.subjects import is_chinese, key_of, topic, topic_key
 from memkit.write.table import read
 
 _TRAILING = " \t.,;:!。，；：！、~～"
+_DATE = r"^(?:(?:on|since|in|as of) )?(?:the week of )?\d{4}-\d\d(?:-\d\d)?(?: 年| 那周)?[，, ]*(?=[^\d\s])"
 _CONFIDENCE = {"forget": 0.95, "remember": 0.95, "preference": 0.9, "correction": 0.9, "fact": 0.8}
 
 
@@ -31,6 +32,7 @@ class Statement:
     old: str = ""
     asked: bool = False
     turned: bool = False
+    aspect: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -38,6 +40,12 @@ class Statement:
         wanted = compiled(r"(?i)(?:prefer|want|call it|name it|go with|stick to)$").match(self.predicate)
         order = self.via == "correction" and not self.subject and compiled(r"(?i)use$|用$|使用$").match(self.predicate) and not self.turned
         return Kind.PREFERENCE if self.via == "preference" or wanted or order else Kind.FACT
+
+    @property
+    def may_be_an_order(self) -> bool:
+        """Return whether it may be an order to change something ("按钮改成蓝色"): a fact only where the thing was known before."""
+        changes = compiled("|".join(read("extract.toml")["words"]["zh_changed"])).fullmatch(self.predicate)
+        return bool(changes) and not self.turned and not compiled(r"了|已|现在|要|将|会|从|\d{4}-\d\d").search(self.said)
 
     @property
     def confidence(self) -> float:
@@ -49,10 +57,16 @@ class Statement:
         chinese = is_chinese(self.said)
         owned = compiled(read("statements.toml")["form"]["owned"]).match(self.predicate)
         if self.via == "forget":
-            return key_of(self.value, "") or key_of("", self.value)
-        if owned:
-            thing = self.value if owned["by"] is None else self.subject
+            named = compiled(read("statements.toml")["form"]["told"]).sub("", self.value)
+            return key_of(named, "") or key_of("", named)
+        if owned or (self.predicate == "由" and compiled(r".{1,20}(?:负责|维护|管理?)$").match(self.value)):
+            thing = self.value if owned and owned["by"] is None else self.subject
             return key_of(f"{thing}{'负责人' if chinese else ' owner'}", "")
+        for english, aspect in (("start", "开始"), ("end", "结束")):
+            if compiled(read("statements.toml")["form"][english]).search(self.predicate):
+                return key_of(f"{self.subject}{aspect if chinese else f' {english}'}", "")
+        if self.aspect:
+            return key_of(f"{self.subject}{'' if chinese else ' '}{self.aspect}", "")
         return key_of(self.subject, f"{self.predicate}{self.value}" if chinese else f"{self.predicate} {self.value}")
 
 
@@ -70,6 +84,7 @@ def opened(clause: str) -> tuple[str, bool]:
             clause = compiled(tables["opener"][language]).sub("", clause).strip(_TRAILING)
             left = compiled(tables["turned"][language]).sub("", clause).strip(_TRAILING)
             turned, clause = turned or left != clause, left
+            clause = compiled(tables["closer"][language]).sub("", clause).strip(_TRAILING)
     return clause, turned
 
 
@@ -98,7 +113,7 @@ def _asked(via: str, said: str) -> str:
     for language in ("chinese", "english"):
         match = compiled(read("extract.toml")[via][language]).match(said)
         asked = next((group.strip(_TRAILING) for group in match.groupdict().values() if group), "") if match else ""
-        if " " in asked or is_chinese(asked):
+        if (" " in asked or is_chinese(asked)) and not compiled(read("statements.toml")["form"]["idle"]).match(asked):
             return asked
     return ""
 
@@ -115,15 +130,25 @@ def _with_subject(said: str, subject: str) -> str:
 def _stated(said: str) -> Statement | None:
     """Try the shapes in order: what replaces something, what is wished, what is so."""
     language = "chinese" if is_chinese(said) else "english"
+    undated = compiled(_DATE).sub("", said)
     for via in ("correction", "preference", "fact"):
         for row in read("extract.toml")[via][language]:
-            match = compiled(f"(?i)^(?:{row['find']})$").match(said)
-            if match and _meets(row.get("needs", ""), match):
+            match = compiled(f"(?i)^(?:{row['find']})$").match(undated)
+            dated = row.get("needs") != "dated" or undated != said
+            if match and dated and _meets(row.get("needs", ""), match):
                 groups = {name: (match.groupdict().get(name) or "").strip(_TRAILING) for name in ("s", "p", "v", "old")}
                 found = Statement(via, said, groups["s"], groups["p"], groups["v"], groups["old"])
                 if not _empty(found):
-                    return found
+                    return _replaced(found)
     return None
+
+
+def _replaced(found: Statement) -> Statement:
+    """Read "Vuex 换成 Pinia" as what is said of their topic, with the first as the old value."""
+    old = topic(found.subject) if found.via == "correction" and not found.old else None
+    if old and not topic(found.subject, names_only=True) and topic_key(found.subject) == topic_key(found.value):
+        return replace(found, subject="", old=old[0])
+    return found
 
 
 def _pronoun(said: str) -> Statement | None:
@@ -177,6 +202,8 @@ def _named(match: re.Match[str]) -> bool:
     form = read("statements.toml")["form"]
     if compiled(form["nobody"]).match(subject):
         return False
+    if compiled(form["ours"]).match(f"{subject} {match['p']}") and not compiled(form["pointing"]).search(value):
+        return True
     proper = _shape(match) or _topic(match) or bool(compiled(r"^(?:the |our )?[A-Z]").match(value))
     return proper or not compiled(form["anybody"]).match(subject)
 
@@ -187,14 +214,21 @@ def _valued(match: re.Match[str]) -> bool:
     form = read("statements.toml")["form"]
     if compiled(form["nobody"]).match(subject) or compiled(form["judged"]).match(value):
         return False
-    if topic_key(subject, names_only=True) or compiled(form["attribute"]).search(subject):
+    if compiled(r"(?i)(?:our|the|my) ").match(subject) and compiled(form["proper"]).match(value):
+        return True
+    head = compiled(r" (?:of|for|on|in|to|at|we|that) ").split(subject)[0]
+    if topic_key(subject, names_only=True) or compiled(form["attribute"]).search(head):
         return len(value) <= 80
     if _shape(match) or topic(value):
         return not compiled(form["anybody"]).match(subject) and len(subject.split()) <= 5
+    if compiled(form["norm"]).search(match["p"]) and not compiled(r"(?i)\w+ed$").match(value):
+        return True  # what must or should be so
     return bool(compiled(form["identity"]).match(f"{subject} = {value}"))
 
 
 _TESTS = {
     "standing": _has("standing"), "topic": _topic, "shape": _shape, "habit": _habit, "order": _order, "named": _named, "valued": _valued,
+    "schedule": _form("schedule"),
+    "proper": lambda match: bool(compiled(r"[A-Z]").match(match["v"])), "dated": lambda _: True,
     "imperative": _form("imperative"), "names": lambda match: bool(topic_key(match["s"], names_only=True)),
 }  # fmt: skip

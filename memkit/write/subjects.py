@@ -57,6 +57,9 @@ def key_of(subject: str, rest: str) -> str:
         key = topic_key(bare, names_only=True, chinese=chinese)
         bare = f"{bare[: named.start()]} {key} {bare[named.end() :]}"
         return _joined(bare, chinese, LONGEST_KEY)
+    across = topic(subject + rest, names_only=True) if chinese else None
+    if across and across.start() < len(subject) < across.end():
+        return topic_key(across[0], names_only=True, chinese=True)
     of_rest = topic_key(rest, chinese=chinese)
     if bare and topic(bare) and topic_key(bare) == topic_key(rest):
         of_rest = ""
@@ -79,7 +82,7 @@ def is_vague(subject: str) -> bool:
 def _bare(text: str, also: str = "") -> str:
     """Leave out the words that name nothing; "the timeout of the API" is the API's timeout."""
     text = compiled(r"(?:(?:on|in|since|the week of|by|at) )?\d{4}-\d\d(?:-\d\d)?").sub(" ", text)
-    turned = compiled(r"(?i)^(.{1,60}?) (?:of|for|in|on) (?:the |our |my )?(.{1,40})$").sub(r"\2 \1", text.strip())
+    turned = text if also else compiled(r"(?i)^(.{1,60}?) (?:of|for|in|on) (?:the |our |my )?(.{1,40})$").sub(r"\2 \1", text.strip())
     words = read("subjects.toml")["vague"]
     english = "|".join([*words["english"], *(words["verbs"] if also else [])])
     chinese = "|".join([*words["chinese"], *(words["chinese_verbs"] if also else [])])

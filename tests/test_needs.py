@@ -1,0 +1,62 @@
+"""read/needs.py: how a question falls into needs, and which of them are about where a task stands."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memkit.read.analyze import analyze
+from memkit.read.needs import asks_for_state, split
+
+BRANCH, STEPS = "kit.state.get('branch', scope=scope)", "kit.state.reconcile(scope=scope)"
+
+
+@pytest.mark.parametrize(
+    ("question", "needs"),
+    [
+        ("What is the port and who keeps the rota?", ["What is the port", "who keeps the rota"]),
+        ("What is the port? And the host?", ["What is the port", "And the host"]),
+        ("发票保存多少年，订单满多少元包邮？", ["发票保存多少年", "订单满多少元包邮"]),
+        ("值班表由谁维护？还有完整测试要多久？", ["值班表由谁维护", "完整测试要多久"]),
+        ("Where did Ann and Bob go, and why?", ["Where did Ann and Bob go, and why"]),
+        ("Which books by C. S. Lewis does Dr. Tim like?", ["Which books by C. S. Lewis does Dr. Tim like"]),
+        ("", [""]),
+        ("???", [""]),
+    ],
+)
+def test_a_question_is_split_where_another_one_begins(question: str, needs: list[str]) -> None:
+    assert split(question) == needs
+
+
+@pytest.mark.parametrize(
+    ("need", "call"),
+    [
+        ("Which branch am I on?", BRANCH),
+        ("what's the current branch", BRANCH),
+        ("我现在在哪个分支？", BRANCH),
+        ("当前分支是什么", BRANCH),
+        ("How far did we get with the migration?", STEPS),
+        ("Where did I leave off?", STEPS),
+        ("任务做到哪一步了？", STEPS),
+        ("下一步是什么", STEPS),
+        ("当前进度如何", STEPS),
+        ("How are branches named?", None),
+        ("分支命名格式是什么", None),
+        ("Which branch is protected?", None),
+        ("How far is the moon?", None),
+        ("部署的第一步是什么", None),
+    ],
+)
+def test_where_a_task_stands_is_told_from_what_is_known(need: str, call: str | None) -> None:
+    assert asks_for_state(need) == call
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_question_and_no_term_is_lost_by_splitting(text: str) -> None:
+    needs = split(text)
+    assert 1 <= len(needs) <= 5
+    assert {term for need in needs for term in analyze(need) if term.isascii() and term.isalpha()} <= set(analyze(text)) | set(
+        analyze(" ".join(needs))
+    )
+    asks_for_state(text)

@@ -1,0 +1,118 @@
+"""lab/evaluate_retrieval.py and its sets: the figures are what the lines say, and memkit reaches what it promises on them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from memkit.cli import main
+from memkit.errors import Refused
+from memkit.lab import evaluate_retrieval as evaluation
+from memkit.lab import retrieval_rivals as rivals
+from memkit.lab.retrieval_sets import Collection, conversations, own
+from memkit.read.recipes import BALANCED, TFIDF
+
+LOCOMO = Path(__file__).parents[1].parent / "shared" / "data" / "locomo_dev.json"
+
+TURNS = [
+    {"speaker": "Ann", "dia_id": "D1:1", "text": "Where is the cat?"},
+    {"speaker": "Bob", "dia_id": "D1:2", "text": "On the roof", "blip_caption": "a grey cat"},
+    {"speaker": "Ann", "dia_id": "D1:3", "text": "I bake bread"},
+]
+ASKED = [
+    {"question": "What does Ann bake?", "evidence": ["D1:3"], "category": 1},
+    {"question": "Where is the cat?", "evidence": ["D1:1; D1:2"], "category": 2},
+    {"question": "Lost?", "evidence": ["D9:9"], "category": 5},
+]
+
+
+def written(folder: Path) -> Path:
+    path = folder / "talk.json"
+    path.write_text(json.dumps([{"conversation": {"session_1": TURNS, "speaker_a": "Ann"}, "qa": ASKED}]), encoding="utf-8")
+    return path
+
+
+def total(rows: list[evaluation.Row], rival: str) -> dict[str, float]:
+    (row,) = [row for row in rows if (row.rival, row.group) == (rival, "all")]
+    return {name: found[0] for name, found in row.values.items() if found}
+
+
+def test_a_conversation_is_read_by_the_protocol(tmp_path: Path) -> None:
+    (talk,) = conversations(written(tmp_path))
+    assert [line.text for line in talk.lines][1] == "Bob: On the roof [image: a grey cat]"
+    assert [(question.text, sorted(question.gold)) for question in talk.questions] == [
+        ("What does Ann bake?", ["D1:3"]),
+        ("Where is the cat?", ["D1:1", "D1:2"]),
+    ]
+    assert talk.tokens("five!") == 2
+
+
+def test_what_is_no_conversation_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text('{"a": 1}', encoding="utf-8")
+    with pytest.raises(Refused, match="layout of LoCoMo"):
+        conversations(tmp_path / "bad.json")
+
+
+def test_the_three_baselines_stand_beside_and_each_fails_in_its_own_way() -> None:
+    plain = {"empty": rivals.nothing, "full dump": rivals.full_dump, "text file + grep": rivals.text_file}
+    rows = evaluation.measure(own(), plain)
+    empty, dump, grep = (total(rows, name) for name in plain)
+    assert empty["recall@10"] == 0 and empty["noise"] == 0 and empty["empty"] == 1
+    assert dump["noise"] == 1 and dump["wrong"] > 0.9 and dump["empty"] == 0
+    assert grep["wrong"] > 0.1 and grep["recall@10"] > 0.5
+    assert list(plain) == list(rivals.rivals())[:3]
+
+
+def test_the_default_reaches_its_promise_on_our_own_set_and_shows_nothing_wrong() -> None:
+    rows = evaluation.measure(own(), {"balanced": rivals.by_recipe(BALANCED)})
+    found = total(rows, "balanced")
+    assert found["hit@1"] >= 0.88 and found["hit@5"] >= 0.97 and found["empty"] <= 0.025
+    assert found["noise"] <= 0.15 and found["wrong"] == 0
+
+
+def test_our_own_set_has_every_kind_of_question_in_both_languages() -> None:
+    (mine,) = own()
+    assert len(mine.lines) >= 150 and len(mine.questions) >= 150
+    for group in ("en", "zh"):
+        kinds = {question.kind for question in mine.questions if question.group == group}
+        assert kinds >= {"answer", "paraphrase", "superseded", "scope", "elsewhere", "stale", "several", "state", "unrelated"}
+
+
+@pytest.mark.skipif(not LOCOMO.is_file(), reason="the LoCoMo conversations are not beside this checkout")
+def test_recall_on_one_conversation_reaches_what_was_measured() -> None:
+    talk = conversations(LOCOMO)[:1]
+    rows = evaluation.measure(talk, {"tfidf": rivals.by_recipe(TFIDF), "balanced": rivals.by_recipe(BALANCED)})
+    exact, default = total(rows, "tfidf"), total(rows, "balanced")
+    assert exact["recall@10"] >= 0.57 and default["recall@10"] >= 0.64 and default["in 1000"] >= 0.75
+    assert default["recall@10"] > exact["recall@10"]
+
+
+def test_the_interval_holds_the_mean_and_is_the_same_each_time() -> None:
+    values = [0.0, 1.0, 1.0, 0.5] * 10
+    assert evaluation.interval(values) == evaluation.interval(values)
+    mean, low, high = evaluation.interval(values) or (0, 0, 0)
+    assert low < mean == 0.625 < high
+
+
+def test_the_command_prints_rows_for_a_program(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["eval", "retrieval", str(written(tmp_path)), "--json"])
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.output)
+    assert {row["rival"] for row in rows} >= {"empty", "full dump", "text file + grep", "memkit tfidf", "memkit balanced"}
+    (found,) = [row for row in rows if (row["rival"], row["group"]) == ("memkit balanced", "all")]
+    assert found["questions"] == 2 and found["values"]["hit@1"][0] == 1.0
+
+
+def test_calibration_says_what_it_chose_and_the_default_follows_it() -> None:
+    few = evaluation.calibrated(_short(own()[0]), steps=(0.0, BALANCED.coverage, 0.9))
+    assert [kept for _, half, kept, _ in few if half == "even"] == sorted(
+        [kept for _, half, kept, _ in few if half == "even"], reverse=True
+    )
+    assert few[0][3] > few[-1][3] == 0.0
+
+
+def _short(collection: Collection) -> Collection:
+    return Collection(collection.name, collection.lines, collection.questions[::3], collection.tokens, collection.sources, collection.later)

@@ -1,10 +1,13 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
 from memkit.lab import checks as check
+from memkit.lab import deaths as killed
 from memkit.lab import deploys
 from memkit.lab import evaluate_redaction as redaction
+from memkit.lab import evening as tidying
 from memkit.lab import hunting as hunt
 from memkit.lab import races as race
+from memkit.lab.night import Night, Turn
 from memkit.lab.predict import Prediction, predict
 from memkit.lab.rivals import compete
 from memkit.lab.sandbox import check_out, data_folder, notebooks_folder, project_folder, reset
@@ -17,12 +20,14 @@ from memkit.lab.workspace import Workspace
 
 __all__ = [
     "Edit",
+    "Night",
     "Prediction",
     "Score",
     "Stand",
     "Standing",
     "Trial",
     "Tried",
+    "Turn",
     "Versions",
     "Watcher",
     "Workspace",
@@ -35,6 +40,7 @@ __all__ = [
     "deploys",
     "hunt",
     "ids",
+    "killed",
     "known_memories",
     "look",
     "looked_up",
@@ -46,6 +52,7 @@ __all__ = [
     "redaction",
     "reset",
     "standings",
+    "tidying",
     "versions",
     "watch_folder",
 ]

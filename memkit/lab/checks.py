@@ -16,6 +16,7 @@ from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
 from memkit.lab.checks_redaction import redaction_1, redaction_2, redaction_3
 from memkit.lab.checks_revisions import revisions_1, revisions_2, revisions_3
 from memkit.lab.checks_scope import scope_1, scope_2, scope_3
+from memkit.lab.checks_tidying import tidying_1, tidying_2, tidying_3
 from memkit.lab.sandbox import data_folder
 
 __all__ = [
@@ -32,6 +33,9 @@ __all__ = [
     "scope_1",
     "scope_2",
     "scope_3",
+    "tidying_1",
+    "tidying_2",
+    "tidying_3",
     "tour_1",
     "tour_2",
     "tour_3",

@@ -141,6 +141,19 @@ def test_a_check_says_what_it_found() -> None:
     assert len(recheck("a.md", "x", "y" * 9999).found or "") == 2000
 
 
+@pytest.mark.parametrize(
+    ("cite", "before", "after", "says"),
+    [
+        ("a.json#key=x", '{"x": 30}', '{"x": "30"}', ": its type, its bytes or its layout differ"),
+        ("a.md", "one\n", "one\r\n", ": its type, its bytes or its layout differ"),
+        ("a.md", "x" * 3000, "x" * 2999 + "y", " as far as it was kept"),
+    ],
+)
+def test_a_part_that_changed_and_reads_the_same_says_so(cite: str, before: str, after: str, says: str) -> None:
+    done = recheck(cite, before, after)
+    assert (done.verdict, done.why) == (Verdict.CHANGED, f"{cite} is not what it was, although it reads the same{says}")
+
+
 def test_what_is_shown_of_a_changed_source_is_masked_before_it_is_cut() -> None:
     secret = "s" * 40
     texts: dict[str, str] = {"a.md": "x"}

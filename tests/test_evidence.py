@@ -91,6 +91,14 @@ def test_observe_refuses_what_cannot_be_located(cite: str, error: type[MemkitErr
         observe(cite, Reader(texts), NOW)
 
 
+@pytest.mark.parametrize("cite", [None, 3, b"prod.cfg", {"prod.cfg"}, ["prod.cfg", None]])
+def test_a_citation_that_is_no_text_is_refused_by_every_verb(cite: str) -> None:
+    with memkit.open(sources={"prod.cfg": "timeout=30"}) as kit:
+        for verb in (kit.learn, kit.propose):
+            with pytest.raises(BadLocator, match="it must be text, such as"):
+                verb("timeout", "it is 30", scope=memkit.Scope(workspace="shop"), cite=cite)
+
+
 def test_each_source_is_read_once_even_when_it_fails() -> None:
     class Counting(Texts):
         def read(self, name: str) -> bytes:

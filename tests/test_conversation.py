@@ -62,7 +62,9 @@ def test_what_a_person_marked_is_found_or_said_to_be_missed(talk):
     talk.play(9)
     assert [mark.gold.value for mark in talk.marks() if mark.proposal is None] == ["Lena"]
     assert len(talk.marks()) == len(script_of("launch").gold) == 11
-    assert unmarked(talk.marks(), [one for turn in talk.turns for one in turn.proposals]) == [9, 10]
+    assert unmarked(talk.marks(), talk.turns) == [9, 10]
+    talk.say("user", "数据库用 PostgreSQL 16。")
+    assert (talk.turns[-1].proposals[0].id, unmarked(talk.marks(), talk.turns)) == (12, [9, 10])
 
 
 def test_one_candidate_answers_for_one_mark_and_nearest_first(talk):

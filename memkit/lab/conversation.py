@@ -37,12 +37,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Turn:
-    """One turn that was played: its episode, what became of each candidate, what was refused in it, and what a person finds in it."""
+    """One turn that was played: its episode, what became of each candidate, what was refused in it, and what a person finds in it.
+
+    `gold` is None for what is not in the script: no person has read that.
+    """
 
     episode: Episode
     proposals: tuple[Proposal, ...]
     refused: tuple[Refusal, ...]
-    gold: tuple[Gold, ...]
+    gold: tuple[Gold, ...] | None
 
     def __repr__(self) -> str:
         lines = [f"{self.episode.number} {self.episode.role}: {' '.join((self.episode.text or '').split())}"]
@@ -117,7 +120,7 @@ class Conversation:
 
     def say(self, role: str, text: str) -> Turn:
         """Record something that is not in the script, and extract."""
-        return self._heard(self.kit.record(self.session, role, text, scope=self.scope), ())
+        return self._heard(self.kit.record(self.session, role, text, scope=self.scope), None)
 
     def look_again(self) -> None:
         """Read what was played once more, so that nothing is shown here that was forgotten or decided since."""
@@ -128,7 +131,7 @@ class Conversation:
 
     def marks(self) -> list[Mark]:
         """Return what a person annotated in the turns so far, each beside the candidate that was made of it."""
-        return compare([gold for turn in self.turns for gold in turn.gold], [one for turn in self.turns for one in turn.proposals])
+        return compare([gold for turn in self.turns for gold in turn.gold or ()], [one for turn in self.turns for one in turn.proposals])
 
     def held(self, proposal: Proposal) -> Decision:
         """Say what holds a waiting proposal back from being kept without a person."""
@@ -145,7 +148,7 @@ class Conversation:
         gold = tuple(one for one in self.script.gold if one.turn == self.played)
         return self._heard(self.kit.record(self.session, said.role, said.text or "", scope=self.scope), gold)
 
-    def _heard(self, episode: Episode, gold: tuple[Gold, ...]) -> Turn:
+    def _heard(self, episode: Episode, gold: tuple[Gold, ...] | None) -> Turn:
         heard = Heard(Rules())
         found = tuple(self.kit.extract(self.session, scope=self.scope, extractor=heard))
         text = episode.text or ""
@@ -171,10 +174,10 @@ def _as_it_stands(turn: Turn, episode: Episode, now: dict[int, Proposal]) -> Tur
     return Turn(episode, found, turn.refused if same else tuple(replace(one, words="[forgotten]") for one in turn.refused), turn.gold)
 
 
-def unmarked(gold: Iterable[Mark], found: Iterable[Proposal]) -> list[int]:
-    """Return the numbers of the candidates that wait or were decided and that no person had marked."""
-    marked = {mark.proposal.id for mark in gold if mark.proposal}
-    return sorted({one.id for one in found if one.id} - marked)
+def unmarked(marks: Iterable[Mark], turns: Iterable[Turn]) -> list[int]:
+    """Return the numbers of the candidates of the script, waiting or decided, that no person had marked."""
+    marked = {mark.proposal.id for mark in marks if mark.proposal}
+    return sorted({one.id for turn in turns if turn.gold is not None for one in turn.proposals if one.id} - marked)
 
 
 def compare(gold: Iterable[Gold], found: Iterable[Proposal]) -> list[Mark]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from memkit.lab import conversation
 from memkit.record.model import Decision, Evidence, Memory, Op, Outcome, Proposal
-from memkit.widgets.markup import TRUSTS, Paint, box, esc, plain, tag
+from memkit.widgets.markup import LIVE, TRUSTS, Paint, box, esc, plain, tag
 from memkit.widgets.tables import BAD, GOOD, Row, badge, note, status, table, title, whole
 
 WARNING, NEUTRAL = "#8a4b00", "#4a5568"
@@ -58,9 +58,9 @@ class Book:
 
 
 def turns(book: Book, paint: Paint) -> str:
-    """Return the conversation so far, with what was taken and what was refused under each turn."""
-    shown = "".join(_turn(turn, paint) for turn in book.turns)
-    return shown or note("Nothing was said yet: press “Next turn”.", paint)
+    """Return the conversation so far, with what was taken and what was refused under each turn; where it scrolls, newest first."""
+    shown = "".join(_turn(turn, paint) for turn in (reversed(book.turns) if paint is LIVE else book.turns))
+    return _scrolling(shown, paint) or note("Nothing was said yet: press “Next turn”.", paint)
 
 
 def _turn(turn: conversation.Turn, paint: Paint) -> str:
@@ -87,14 +87,20 @@ def _refused(one: conversation.Refusal) -> str:
 def inbox(book: Book, paint: Paint) -> str:
     """Return the candidates that wait, each with all that a person needs to decide."""
     shown = "".join(_waiting(one, paint) for one in book.waiting)
-    return shown or note("Nothing waits.", paint)
+    return _scrolling(shown, paint) or note("Nothing waits.", paint)
+
+
+def _scrolling(shown: str, paint: Paint) -> str:
+    """Return cards as they are, or in the live view in a frame that scrolls where they are many."""
+    return f'<div style="max-height:40em;overflow:auto">{shown}</div>' if shown and paint is LIVE else shown
 
 
 def _waiting(one: Waiting, paint: Paint) -> str:
     proposal = one.proposal
     candidate = proposal.candidate
     stripe = BAD if proposal.flags else GOOD if proposal.literal else WARNING
-    tags = [tag(f"{candidate.kind}", paint, "the kind"), tag(f"confidence {candidate.confidence:.2f}", paint, "how sure the rules are")]
+    tags = [tag(candidate.kind.value, paint, "the kind"), tag(candidate.trust.value, paint, TRUSTS[candidate.trust])]
+    tags += [tag(f"confidence {candidate.confidence:.2f}", paint, "how sure the rules are")]
     tags += [tag(f"support {proposal.supports}", paint, "distinct pieces of evidence")]
     tags += [tag(f"wanted by {proposal.recalls}", paint, "distinct questions it would have answered")] * bool(proposal.recalls)
     flags = "".join(f" {badge(f'flagged: {flag}', BAD)}" for flag in proposal.flags)
@@ -132,7 +138,7 @@ def _decided(one: Decided) -> tuple[str, ...]:
     colour = GOOD if proposal.status == "ADMITTED" else BAD
     why = f"{outcome.op} {outcome.reason}: {outcome.why}" if outcome else proposal.reason
     trust = "" if one.memory is None else f"{whole(one.memory.trust.value)}<br>{esc(TRUSTS[one.memory.trust])}"
-    return (str(proposal.id), esc(proposal.key), badge(proposal.status.value, colour), esc(why), trust)
+    return (whole(str(proposal.id)), esc(proposal.key), badge(proposal.status.value, colour), esc(why), trust)
 
 
 def marks(book: Book, paint: Paint) -> str:
@@ -154,7 +160,7 @@ def missed(book: Book) -> str:
     lost = [one.gold.value for one in book.marks if one.proposal is None]
     found = f"Of {len(book.marks)} things that a person marked in these turns, the rules found {len(book.marks) - len(lost)}"
     told = f"{found}. Missed, and nobody was told: {', '.join(lost)}." if lost else f"{found}."
-    others = conversation.unmarked(book.marks, [one for turn in book.turns for one in turn.proposals])
+    others = conversation.unmarked(book.marks, book.turns)
     return f"{told} Candidates that nobody marked: {', '.join(map(str, others))}." if others else told
 
 

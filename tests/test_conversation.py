@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import memkit
@@ -9,8 +11,10 @@ from memkit import lab
 from memkit.errors import NotFound
 from memkit.lab.conversation import Conversation, compare, script_of, unmarked
 from memkit.lab.evaluate_extraction import Gold
+from memkit.read.context import Context
 
 SHOP = memkit.Scope(workspace="shop")
+FORMS = ("text", "markdown", "xml", "chat")
 
 
 @pytest.fixture
@@ -89,10 +93,10 @@ def test_a_question_counts_what_waits_once_and_returns_only_what_is_known(talk):
     talk.play(5)
     first = talk.ask("发布窗口是什么时候？")
     again = talk.ask("  发布窗口是什么时候?")
-    assert (first.recall.hits, [one.id for one in first.counted], [one.recalls for one in again.counted]) == ((), [6], [1])
+    assert (first.context.hits, [one.id for one in first.counted], [one.recalls for one in again.counted]) == ((), [6], [1])
     talk.kit.admit(6)
     known = talk.ask("发布窗口是什么时候？")
-    assert [hit.memory.key for hit in known.recall.hits] == ["发布窗口"]
+    assert [hit.memory.key for hit in known.context.hits] == ["发布窗口"]
     assert 6 not in [one.id for one in known.counted]
 
 
@@ -106,28 +110,33 @@ def test_what_was_forgotten_is_nowhere_in_a_conversation_that_looks_again(talk):
     assert "集成测试" in repr(talk.turns)
 
 
-def rounds(talk: Conversation, open_mark: str, close_mark: str) -> list[memkit.Proposal]:
-    """Admit an inference, and log what recall gives as the user's own words, a hundred times; return what was proposed."""
+def bare(context: Context) -> str:
+    """Return what a careless agent logs: the memories, without the fence around them."""
+    return " ".join(f"{hit.memory.content}." for hit in context.hits)
+
+
+def rounds(talk: Conversation, told: Callable[[Context], str]) -> list[memkit.Proposal]:
+    """Admit an inference, and log what a model was shown as the user's own words, a hundred times; return what was proposed."""
     talk.play(3)
     talk.kit.admit(3)
     added = []
     for number in range(100):
-        (hit,) = talk.kit.recall("API server", scope=SHOP, budget=100).hits
-        said = f"{open_mark}{hit.memory.content}.{close_mark} How do I start it, attempt {number}?"
-        talk.kit.record("loop", "user", said, scope=SHOP)
+        context = talk.kit.context("How do I start the API server?", scope=SHOP, budget=300, form=FORMS[number % 4])
+        assert "8081" in context.text
+        talk.kit.record("loop", "user", f"{told(context)}\nHow do I start it, attempt {number}?", scope=SHOP)
         added += talk.kit.extract("loop", scope=SHOP)
     return added
 
 
 def test_a_hundred_rounds_of_recalled_text_add_nothing_in_a_fence(talk):
     """mem0 #4573: recalled text was extracted again."""
-    assert rounds(talk, "<memkit-memory n=7>", "</memkit-memory n=7>") == []
+    assert rounds(talk, lambda context: context.text) == []
     assert [one.id for one in talk.kit.inbox(scope=SHOP)] == [1, 2, 4]
 
 
 def test_without_the_fence_a_guess_comes_back_as_the_users_word(talk):
     """The sabotaged twin: the same loop with nothing around what was recalled."""
-    added = rounds(talk, "", "")
+    added = rounds(talk, bare)
     assert [one.reason for one in added if one.id] == ["SAID_BY_USER"] * len([one for one in added if one.id]) != []
     assert talk.kit.admit(added[0]).memory.trust == "STATED"
 

@@ -173,7 +173,7 @@ def test_the_calls_shown_can_be_run_as_they_stand(inbox):
         inbox.admit(1)
         assert eval(inbox.call, names).op == "ADD"
     inbox.ask("pnpm?")
-    assert len(eval(inbox.call, {"kit": inbox.kit, "shop": SHOP, "talk": inbox.talk}).recall.hits) == 1
+    assert len(eval(inbox.call, {"kit": inbox.kit, "shop": SHOP}).hits) == 1
 
 
 def test_what_other_cells_do_is_seen_and_what_is_forgotten_is_nowhere(inbox):

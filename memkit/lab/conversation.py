@@ -1,25 +1,23 @@
 """A scripted conversation that plays turn by turn into a kit: what is recorded, what is proposed, what is refused, and what was missed.
 
 The script is an annotated session, as `memkit eval extraction` reads them: beside its turns stands what a person found worth keeping.
-`ask` puts a question and counts the waiting candidates it would have found. Left out: any decision; a person admits and rejects.
+`ask` puts a question and says which waiting candidates it counted. Left out: any decision; a person admits and rejects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from memkit.errors import NotFound
 from memkit.kit import Kit
 from memkit.lab.evaluate_extraction import Gold, Session, fits, read_sessions
 from memkit.lab.sandbox import data_folder
-from memkit.read.recall import Recall
+from memkit.read.context import Context
 from memkit.read.shadow import wanted
 from memkit.record.model import Decision, Episode, Proposal, ProposalStatus
 from memkit.record.scope import Scope
 from memkit.verbs.base import Clock
-from memkit.write import proposals
 from memkit.write.extract import Extraction, Extractor
 from memkit.write.gates import Gates, through
 from memkit.write.rules import Rules
@@ -64,14 +62,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Asked:
-    """What a question found: the recall, and the waiting candidates that were counted and not returned."""
+    """What a question found: the context that was assembled, and the waiting candidates that were counted and are not in it."""
 
-    recall: Recall
+    context: Context
     counted: tuple[Proposal, ...]
 
     def __repr__(self) -> str:
         counted = ", ".join(f"{one.id} (now {one.recalls})" for one in self.counted) or "none"
-        return f"Asked({len(self.recall.hits)} recalled; waiting, counted and not returned: {counted})"
+        return f"Asked({len(self.context.hits)} recalled; waiting, counted and not returned: {counted})"
 
 
 class Heard:
@@ -140,7 +138,7 @@ class Conversation:
 
     def ask(self, query: str, *, budget: int = 300) -> Asked:
         """Ask a question, as `ask` does."""
-        return ask(self.kit, query, scope=self.scope, now=self.clock(), budget=budget)
+        return ask(self.kit, query, scope=self.scope, budget=budget)
 
     def _next(self) -> Turn:
         said = self.script.episodes[self.played]
@@ -202,14 +200,12 @@ def _episode(proposal: Proposal) -> int:
     return min((int(piece.source.rpartition("/")[2]) for piece in proposal.candidate.evidence), default=0)
 
 
-def ask(kit: Kit, query: str, *, scope: Scope, now: datetime, budget: int = 300) -> Asked:
-    """Recall what answers a question, and count, once a question, the waiting candidates that would have. Those are never returned."""
-    recalled = kit.recall(query, scope=scope, budget=budget)
+def ask(kit: Kit, query: str, *, scope: Scope, budget: int = 300) -> Asked:
+    """Assemble a context for a question, and return what it shows and which waiting candidates it counted."""
+    context = kit.context(query, scope=scope, budget=budget)
     waiting = kit.inbox(scope=scope)
     numbers = wanted([(one.id, one.content or "") for one in waiting], query)
-    with kit.db.write() as tx:
-        proposals.count_wanted(tx, kit.db, kit.principal.tenant, numbers, query=query, now=now)
-    return Asked(recalled, tuple(one for one in kit.inbox(scope=scope) if one.id in numbers))
+    return Asked(context, tuple(one for one in waiting if one.id in numbers))
 
 
 def decided(kit: Kit, scope: Scope) -> list[Proposal]:

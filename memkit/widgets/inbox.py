@@ -84,8 +84,8 @@ class Inbox(Panel):
     def ask(self, query: str) -> conversation.Asked:
         """Ask a question: memories answer, and candidates that would have are counted."""
         self.asked = self.talk.ask(query)
-        self.said, self._good = f"{len(self.asked.recall.hits)} returned, {len(self.asked.counted)} counted.", True
-        self._update(f"talk.ask({query!r})  # kit.recall({query!r}, scope={self._code}, budget=300), and count what waits")
+        self.said, self._good = f"{len(self.asked.context.hits)} returned, {len(self.asked.counted)} counted.", True
+        self._update(f"kit.context({query!r}, scope={self._code}, budget=300)")
         return self.asked
 
     def refresh(self) -> None:
@@ -200,8 +200,8 @@ class Inbox(Panel):
         self.yes = _button("Admit", "check", "write this candidate into the record")
         self.no = _button("Reject", "times", "turn this candidate down")
         self.why = _field("why not (returned, and not kept)", "why you turn it down")
-        self.query = _field("ask a question, then press Ask", "a question that recall answers")
-        self.search = _button("Ask", "search", "recall memories, and count the candidates that would have answered")
+        self.query = _field("ask a question, then press Ask", "a question that memory answers")
+        self.search = _button("Ask", "search", "assemble a context; candidates that would have answered are counted")
         self.status, *areas = (widgets.HTML() for _ in range(6))
         self._areas = dict(zip(areas, (view.turns, view.inbox, view.decisions, view.marks, view.asked), strict=True))
         talk, waits, done, marks, answer = areas

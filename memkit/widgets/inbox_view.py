@@ -168,7 +168,7 @@ def asked(book: Book, paint: Paint) -> str:
     """Return what the last question found: what was returned, and what was only counted."""
     if book.asked is None:
         return note("Ask something. What waits is counted, and never returned.", paint)
-    rows = [Row((badge("returned", GOOD), esc(hit.memory.content or ""), whole(hit.memory.trust.value))) for hit in book.asked.recall.hits]
+    rows = [Row((badge("returned", GOOD), esc(hit.memory.content or ""), whole(hit.memory.trust.value))) for hit in book.asked.context.hits]
     rows += [Row((badge("counted", WARNING), f"candidate {one.id}", f"wanted by {one.recalls}")) for one in book.asked.counted]
     return table(("", "what", ""), rows, paint) or note("No memory answers that, and no candidate would.", paint)
 

@@ -3,7 +3,9 @@
 from memkit.lab import checks as check
 from memkit.lab import deploys
 from memkit.lab import races as race
+from memkit.lab import recall_curves as retrieval
 from memkit.lab.predict import Prediction, predict
+from memkit.lab.recall_moves import RECIPES, SWITCHES, Ask, Move, Need, flipped, is_installed, looked_for, moves, recipe_code
 from memkit.lab.rivals import compete
 from memkit.lab.sandbox import check_out, data_folder, notebooks_folder, project_folder, reset
 from memkit.lab.standing import Stand, Standing, known_memories, looked_up, standings
@@ -14,7 +16,12 @@ from memkit.lab.watch import watch as watch_folder
 from memkit.lab.workspace import Workspace
 
 __all__ = [
+    "RECIPES",
+    "SWITCHES",
+    "Ask",
     "Edit",
+    "Move",
+    "Need",
     "Prediction",
     "Score",
     "Stand",
@@ -31,16 +38,22 @@ __all__ = [
     "data_folder",
     "day",
     "deploys",
+    "flipped",
     "ids",
+    "is_installed",
     "known_memories",
     "look",
+    "looked_for",
     "looked_up",
+    "moves",
     "notebooks_folder",
     "place",
     "predict",
     "project_folder",
     "race",
+    "recipe_code",
     "reset",
+    "retrieval",
     "standings",
     "versions",
     "watch_folder",

@@ -13,6 +13,7 @@ from collections.abc import Collection
 import memkit
 from memkit.lab.answer import Answer
 from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
+from memkit.lab.checks_recall import recall_1, recall_2, recall_3
 from memkit.lab.checks_revisions import revisions_1, revisions_2, revisions_3
 from memkit.lab.checks_scope import scope_1, scope_2, scope_3
 from memkit.lab.sandbox import data_folder
@@ -22,6 +23,9 @@ __all__ = [
     "evidence_1",
     "evidence_2",
     "evidence_3",
+    "recall_1",
+    "recall_2",
+    "recall_3",
     "revisions_1",
     "revisions_2",
     "revisions_3",

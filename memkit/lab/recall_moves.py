@@ -141,12 +141,13 @@ def recipe_code(recipe: Recipe) -> str:
     >>> recipe_code(THOROUGH), recipe_code(replace(BALANCED, needs=False))
     ('memkit.THOROUGH', 'replace(memkit.BALANCED, needs=False)')
     """
-    name, base = next(((name, one) for name, one in RECIPES.items() if one.name == recipe.name), ("Recipe", Recipe(recipe.name)))
+    name = next((name for name, one in RECIPES.items() if one.name == recipe.name), None)
+    base = RECIPES[name] if name else Recipe(recipe.name)
     changed = {one.name: getattr(recipe, one.name) for one in fields(recipe) if getattr(recipe, one.name) != getattr(base, one.name)}
-    if not changed:
-        return f"memkit.{name}"
-    told = ", ".join(f"{field}={(str(value) if isinstance(value, Fusion) else value)!r}" for field, value in changed.items())
-    return f"replace(memkit.{name}, {told})"
+    told = [f"{field}={(str(value) if isinstance(value, Fusion) else value)!r}" for field, value in changed.items()]
+    if name is None:
+        return f"memkit.Recipe({', '.join([repr(recipe.name), *told])})"
+    return f"replace(memkit.{name}, {', '.join(told)})" if told else f"memkit.{name}"
 
 
 def is_installed(recipe: Recipe) -> bool:

@@ -18,8 +18,12 @@ from memkit.widgets.tables import Row, note, table, whole
 
 FIGURES = {"recall@k": retrieval.recall_curve, "recall within a budget": retrieval.budget_curve}
 CODE = {"recall@k": "recall_curve", "recall within a budget": "budget_curve"}
+MEANS = {
+    "recall@k": "Of what answers a question, the share among the first k shown.",
+    "recall within a budget": "Of what answers a question, the share within so many tokens.",
+}
 GROUPS = ("all", "en", "zh", "mixed")
-WIDEST = 4.0  # em of a bar that stands for 1
+WIDEST = 2.6  # em of a bar that stands for 1
 
 
 class RecallCurves(Panel):
@@ -34,7 +38,7 @@ class RecallCurves(Panel):
         self.told, self.group, self.figure = tuple(told), group, figure
         self.chosen = widgets.Dropdown(options=list(FIGURES), description="Figure", tooltip="what is drawn")
         self.asked = widgets.Dropdown(options=list(GROUPS), description="Questions", tooltip="in which language")
-        self.drawn = widgets.HTML()
+        self.drawn = widgets.HTML(layout=widgets.Layout(max_width="100%", overflow="auto"))  # a wide table scrolls
         rows = widgets.HBox([self.chosen, self.asked], layout=widgets.Layout(flex_flow="row wrap"))
         self.children = (rows, self.error_area, self.drawn, self.call_area)
         self.on_value(self.chosen, lambda figure: self.show(figure=str(figure)))
@@ -66,7 +70,7 @@ class RecallCurves(Panel):
         rows = [Row([_name(rival), *map(_bar, curve.values()), *_costs(figures[rival])], _mark(rival)) for rival, curve in curves.items()]
         asked = len(self.told[0].of(self.group))
         told = (
-            f"{asked} questions ({self.group}). wrong: something old, stale or true elsewhere among the first five. "
+            f"{asked} questions ({self.group}). {MEANS[self.figure]} wrong: something old, stale or true elsewhere among the first five. "
             "noise: anything at all for a question of which nothing is known."
         )
         return table(heads, rows, paint) + note(told, paint)
@@ -95,7 +99,7 @@ def _mark(rival: str) -> str:
 
 
 def _head(at: int, figure: str) -> str:
-    return f"first {at}" if figure == "recall@k" else f"{at} tokens"
+    return f"first {at}" if figure == "recall@k" else f"{at:,}"
 
 
 def _bar(share: float) -> str:

@@ -179,7 +179,7 @@ class RecallLab(Panel):
     # --- controls
 
     def _make_controls(self) -> None:
-        self.question = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=_grow("20em"))
+        self.question = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=_grow("28em"))
         self.place = widgets.Dropdown(options=list(self.scopes), description="From", tooltip="the scope", layout=_grow("12em"))
         self.tokens = widgets.BoundedIntText(
             description="Budget", min=0, max=1_000_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
@@ -188,7 +188,8 @@ class RecallLab(Panel):
         self.how = widgets.Dropdown(options=options, description="Recipe", tooltip="how it is ranked", layout=_grow("14em"))
         switches = [(NO_SWITCH, ""), *((name, name) for name in SWITCHES)]
         self.switched = widgets.Dropdown(options=switches, description="Switch", tooltip="what is changed alone", layout=_grow("16em"))
-        self.status, self.needs, self.returned, self.left_out, self.changed = (widgets.HTML() for _ in range(5))
+        fits = widgets.Layout(max_width="100%", overflow="auto")  # a wide table scrolls, and nothing sticks out
+        self.status, self.needs, self.returned, self.left_out, self.changed = (widgets.HTML(layout=fits) for _ in range(5))
         self.children = (
             _rows(self.question, self.place, self.tokens),
             _rows(self.how, self.switched),

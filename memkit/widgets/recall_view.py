@@ -49,7 +49,8 @@ def masked(shown: Shown) -> Shown:
 def tally(shown: Shown) -> str:
     """Return what was returned and skipped, in words."""
     found = shown.recall
-    hits = f"{len(found.hits)} {'hit' if len(found.hits) == 1 else 'hits'}, {found.tokens} of {found.budget} tokens."
+    flipped = f"With {shown.switch}: " if shown.switch else ""
+    hits = f"{flipped}{len(found.hits)} {'hit' if len(found.hits) == 1 else 'hits'}, {found.tokens} of {found.budget} tokens."
     reasons = Counter(skip.reason for skip in found.skipped)
     skipped = f" {len(found.skipped)} skipped: {', '.join(f'{count} {reason}' for reason, count in reasons.most_common())}."
     state = f" Asked of state: {', '.join(found.elsewhere)}." if found.elsewhere else ""
@@ -139,7 +140,7 @@ def skipped(shown: Shown, paint: Paint) -> str:
 
 
 def _skip(skip: Skipped) -> list[str]:
-    return [_memory(skip.memory), f"{skip.score:.3f}", word(skip.reason, "#4a5568"), esc(plain(skip.why, 200))]
+    return [_memory(skip.memory), whole(f"{skip.score:.3f}"), word(skip.reason, "#4a5568"), esc(plain(skip.why, 200))]
 
 
 def _memory(memory: Memory) -> str:

@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     )
     from memkit.kit import Kit
     from memkit.kit import open as open
+    from memkit.read.context import Context
+    from memkit.read.prefix import prefix_stable
     from memkit.read.recall import Recall
     from memkit.read.recipes import BALANCED, SEMANTIC, TFIDF, THOROUGH, Recipe
     from memkit.record.git import branch_of
     from memkit.record.model import ANY, Kind, Op, ProposalStatus, Status, Trust, Verdict
     from memkit.record.scope import Principal, Scope
     from memkit.record.suggest import suggest
+    from memkit.write.policy import RedactionPolicy, SecretStore
     from memkit.write.redact import redact
     from memkit.write.screen import screen
 
@@ -44,6 +47,7 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "BadScope",
     "Busy",
     "Conflict",
+    "Context",
     "Corrupt",
     "FuseTripped",
     "Kind",
@@ -56,13 +60,16 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
     "ProposalStatus",
     "Recall",
     "Recipe",
+    "RedactionPolicy",
     "Refused",
     "Scope",
+    "SecretStore",
     "Status",
     "Trust",
     "UnsafePath",
     "Verdict",
     "branch_of",
+    "prefix_stable",
     "redact",
     "screen",
     "suggest",
@@ -70,12 +77,15 @@ __all__ = [  # without open: `from memkit import *` must not hide the built-in o
 
 _HOMES = {
     "memkit.kit": "Kit open",
+    "memkit.read.context": "Context",
+    "memkit.read.prefix": "prefix_stable",
     "memkit.read.recall": "Recall",
     "memkit.read.recipes": "BALANCED Recipe SEMANTIC TFIDF THOROUGH",
     "memkit.record.git": "branch_of",
     "memkit.record.model": "ANY Kind Op ProposalStatus Status Trust Verdict",
     "memkit.record.scope": "Principal Scope",
     "memkit.record.suggest": "suggest",
+    "memkit.write.policy": "RedactionPolicy SecretStore",
     "memkit.write.redact": "redact",
     "memkit.write.screen": "screen",
 }

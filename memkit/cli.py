@@ -17,7 +17,11 @@ from memkit.errors import MemkitError
 from memkit.lab import doctor as doctor_
 from memkit.lab import serve
 
-EVALUATIONS = {"extraction": "memkit.lab.evaluate_extraction", "retrieval": "memkit.lab.evaluate_retrieval"}
+EVALUATIONS = {
+    "extraction": "memkit.lab.evaluate_extraction",
+    "redaction": "memkit.lab.evaluate_redaction",
+    "retrieval": "memkit.lab.evaluate_retrieval",
+}
 """Name on the command line -> the module that measures it: by its `report(data, for_program=...)`, or a `command` of its own."""
 
 

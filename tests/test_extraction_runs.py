@@ -229,7 +229,7 @@ def test_a_request_to_forget_lists_what_it_means_and_forgets_nothing_by_itself()
         assert kit.current("locker code", scope=SHOP) is None and kit.current("hint", scope=SHOP) is not None
         assert [held.evidence for held in kit.history("locker code", scope=SHOP)] == [(), ()]
         kit.reject(found[1])
-        assert told(kit.replay("monday", scope=SHOP, extractor=Notes())) == [(0, "REJECTED_BEFORE", "hint", None)]
+        assert told(kit.reextract("monday", scope=SHOP, extractor=Notes())) == [(0, "REJECTED_BEFORE", "hint", None)]
         assert kit.forget("locker code", scope=SHOP, expected=0, reason="asked").verified
 
 
@@ -400,10 +400,10 @@ def test_dropping_what_was_derived_and_replaying_gives_the_same_set(monkeypatch:
             kit.reject(kit.inbox(scope=SHOP)[0])
             kit.propose("mine", "by hand", scope=SHOP)
             before, numbers = waiting(kit), {one.id for one in kit.inbox(scope=SHOP) if one.key != "mine"}
-            kit.replay("monday", scope=SHOP, extractor=Notes())
+            kit.reextract("monday", scope=SHOP, extractor=Notes())
             assert waiting(kit) == before and len(before) == 29
             assert not numbers & {one.id for one in kit.inbox(scope=SHOP)}, "a number is never used for another proposal"
-            kit.replay("monday", scope=SHOP, extractor=Notes())
+            kit.reextract("monday", scope=SHOP, extractor=Notes())
             assert waiting(kit) == before
 
     check()
@@ -422,8 +422,8 @@ def test_a_replay_leaves_out_what_was_forgotten_and_keeps_its_sibling(monkeypatc
             assert kit.forget("ferry", scope=SHOP, expected=1, reason="asked").verified
             kit.record("again", "user", "ferry: The ferry to ZANZIBAR leaves at nine.", scope=SHOP)
             assert told(kit.extract("again", scope=SHOP, extractor=Notes())) == [(0, "TOMBSTONED", "ferry", None)]
-            kit.replay("monday", scope=SHOP, extractor=Notes())
-            kit.replay("again", scope=SHOP, extractor=Notes())
+            kit.reextract("monday", scope=SHOP, extractor=Notes())
+            kit.reextract("again", scope=SHOP, extractor=Notes())
             assert waiting(kit) == set()
             assert [(check.memory.content, check.verdict) for check in kit.check(scope=SHOP)] == [
                 ("the bus to town leaves at ten", "VALID")
@@ -441,7 +441,7 @@ def test_each_verb_of_extraction_needs_its_grants() -> None:
             ({"write"}, "extract"),
             ({"history"}, "extract"),
             ({"write", "read"}, "flush"),
-            ({"write", "history"}, "replay"),
+            ({"write", "history"}, "reextract"),
         ):
             other = kit.acting_as(memkit.Principal(grants=frozenset(grants)))
             with pytest.raises(memkit.AccessDenied):

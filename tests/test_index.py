@@ -210,7 +210,7 @@ def test_forgetting_the_last_copy_leaves_nothing_once_the_cache_is_emptied() -> 
 
 
 @given(st.lists(texts, min_size=1, max_size=6), texts)
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_one_partition_or_many_is_the_same(documents, query) -> None:
     together = {f"d{n}": text for n, text in enumerate(documents)}
     assert search([build(together)], query) == search([build({id: text}) for id, text in together.items()], query)

@@ -28,7 +28,7 @@ from memkit.read import follow, index
 from memkit.read import recall as recalling
 from memkit.read.matches import Matches
 from memkit.record import store, tombstone
-from memkit.write import commit
+from memkit.write import commit, policy
 
 SHOP = memkit.Scope(workspace="shop")
 PROD = memkit.Scope(workspace="shop", env="prod")
@@ -444,7 +444,7 @@ def test_any_string_is_a_legal_query(monkeypatch):
 
 
 def test_an_oversize_item_is_skipped_and_the_fill_goes_on(monkeypatch):
-    """deer-flow PR #4600: one long item stopped the fill. (That the wrapper counts comes with the context.)"""
+    """deer-flow PR #4600: one long item stopped the fill. (That the frame counts is in test_museum_use.py.)"""
     honest = recalling.fill
 
     def check() -> None:
@@ -455,9 +455,9 @@ def test_an_oversize_item_is_skipped_and_the_fill_goes_on(monkeypatch):
             assert [hit.memory.key for hit in found.hits] == ["short"] and found.tokens <= 20
             assert [(skip.memory.key, skip.reason) for skip in found.skipped] == [("long", "OVER_BUDGET")]
 
-    def stops(ranked, reader, query, *, budget, **rest):
-        fitting = itertools.takewhile(lambda match: recalling.tokens_of(match.memory) <= budget, ranked.read(ranked.ordered()))
-        return honest(only(ranked, [match.row for match in fitting]), reader, query, budget=budget, **rest)
+    def stops(ranked, reader, query, given, *, budget, **rest):
+        fitting = itertools.takewhile(lambda match: match.tokens <= budget, ranked.read(ranked.ordered()))
+        return honest(only(ranked, [match.row for match in fitting]), reader, query, given, budget=budget, **rest)
 
     check()
     monkeypatch.setattr(recalling, "fill", stops)
@@ -539,7 +539,7 @@ def test_a_secret_that_comes_in_by_any_way_is_in_no_byte_and_in_no_answer(monkey
             assert all(secret.encode() not in file.read_bytes() for file in kit.db.files)
 
     check()
-    monkeypatch.setattr(commit, "redact", lambda text: SimpleNamespace(text=text, findings=()))
+    monkeypatch.setattr(policy, "redact", lambda text, **_: SimpleNamespace(text=text, findings=()))
     assert fails(check)
 
 
@@ -579,7 +579,7 @@ def test_ordinary_words_stay_and_sources_are_never_written(monkeypatch, tmp_path
     assert fails(lambda: check(lambda: file.write_text("[redacted:password]\n", encoding="utf-8")))
     greedy = re.compile(r"\S*(?:key|token|password)\S*")
     monkeypatch.setattr(commit, "nothing_to_mask", lambda *texts: False)
-    monkeypatch.setattr(commit, "redact", lambda text: SimpleNamespace(text=greedy.sub("[redacted:x]", text), findings=()))
+    monkeypatch.setattr(policy, "redact", lambda text, **_: SimpleNamespace(text=greedy.sub("[redacted:x]", text), findings=()))
     assert fails(check)
 
 

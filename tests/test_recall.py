@@ -321,6 +321,16 @@ def test_only_the_memories_that_may_be_taken_are_read_however_many_match(monkeyp
         assert kit.recall("deploy", scope=SHOP, budget=0, recipe=memkit.TFIDF).hits == () and read == []
 
 
+def test_many_that_are_withheld_are_read_in_few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = counted(monkeypatch)
+    with memkit.open() as kit:
+        for n in range(500):
+            kit.remember(f"k{n}", "deploy on Friday", scope=SHOP)
+        found = kit.recall("deploy", scope=SHOP, budget=20, recipe=memkit.TFIDF)
+        assert len(found.hits) == 1 and sum(read) == 500 and len(read) < 12
+        assert {skip.reason for skip in found.skipped} == {"DUPLICATE"}
+
+
 def test_what_is_told_later_of_skipped_memories_is_what_would_have_been_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with filled(120) as kit:
         kit.remember("gone", "deploy once", scope=SHOP, expires_at=datetime.now(UTC) + timedelta(days=9))

@@ -321,7 +321,7 @@ def test_curves_draw_what_was_measured_for_each_group_and_figure(told):
     assert curves.curves["full dump"] == {1: 0.0, 2: 1.0, 3: 1.0, 5: 1.0, 10: 1.0}
     assert "full dump 0.00 1.00 1.00 1.00 1.00 1.00 0.00" in re.sub(r"&nbsp; ?", "", words(curves.drawn.value))
     curves.chosen.value = "recall within a budget"
-    assert curves.curves["full dump"] == {20: 0.0, 50: 0.0, 100: 1.0, 200: 1.0, 500: 1.0, 1_000: 1.0, 2_000: 1.0}
+    assert curves.curves["full dump"] == {50: 0.0, 100: 1.0, 200: 1.0, 500: 1.0, 1_000: 1.0, 2_000: 1.0}
     assert "within so many tokens" in curves.drawn.value and "2,000" in curves.drawn.value and curves.error == ""
     with pytest.raises(NotFound, match="'fr' cannot be drawn"):
         curves.show(group="fr")

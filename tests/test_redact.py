@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from redaction_corpus import samples
 
 import memkit.write.redact as room
 from memkit.errors import Refused
+from memkit.lab.evaluate_redaction import right
+from memkit.lab.redaction_corpus import Sample, samples
 from memkit.record.text import compiled
 from memkit.write.redact import Finding, clean, redact
 from memkit.write.table import table
@@ -25,26 +26,19 @@ CORPUS = [sample for seed in (101, 102) for sample in samples(seed)]
 SECRETS = [sample.text for sample in CORPUS if sample.secret]
 
 
-def vanished(text: str, secret: str) -> bool:
-    width = 12 if len(secret) >= 16 else max(1, -(-len(secret) * 3 // 4))
-    return not any(secret[n : n + width] in text for n in range(len(secret) - width + 1))
-
-
-def right(text: str, secret: str | None) -> bool:
-    masked = redact(text).text
-    if secret is None:
-        return masked == text
-    before, _, after = text.partition(secret)
-    return vanished(masked, secret) and masked.startswith(before) and masked.endswith(after)
+def right_and_nothing_else(sample: Sample) -> bool:
+    """Return whether the sample is right, and what stands around the secret is as it was."""
+    masked, (before, _, after) = redact(sample.text).text, sample.text.partition(sample.secret or "\0")
+    return right(sample, masked) and masked.startswith(before) and masked.endswith(after)
 
 
 def test_the_corpus_is_masked_and_its_look_alikes_are_not():
     seen = Counter(sample.group for sample in CORPUS)
-    good = Counter(sample.group for sample in CORPUS if right(sample.text, sample.secret))
+    good = Counter(sample.group for sample in CORPUS if right(sample, redact(sample.text).text))
     shares = {group: good[group] / seen[group] for group in seen}
     assert shares["credential"] >= 0.97 and shares["personal"] >= 0.97, shares
-    assert shares["look-alike"] >= 0.98 and shares["obfuscated"] >= 0.9, shares
-    assert len({sample.kind for sample in CORPUS if sample.secret}) >= 100
+    assert shares["look-alike"] >= 0.98 and shares["disguised"] >= 0.9, shares
+    assert len({sample.kind for sample in CORPUS if sample.secret}) >= 160
 
 
 @pytest.mark.parametrize("seed", range(1, 11))
@@ -53,7 +47,8 @@ def test_everything_in_the_shared_corpus_is_right(seed):
         pytest.skip("the shared redaction corpus is not beside this checkout")
     printed = subprocess.run([sys.executable, str(SHARED), "--seed", str(seed)], capture_output=True, text=True, check=True).stdout
     rows = [json.loads(line) for line in printed.split("\n") if line]
-    assert [(row["kind"], row["text"]) for row in rows if not right(row["text"], row["secret"])] == []
+    cases = [Sample("", row["kind"], row["text"], row["secret"]) for row in rows]
+    assert [case.kind for case in cases if not right_and_nothing_else(case)] == []
     assert len(rows) == 51
 
 
@@ -134,6 +129,7 @@ def test_the_table_names_where_every_format_is_documented():
 HOSTILE = [
     "a", "1", "4111 ", "4111-", "1 ", "-", "=", "= ", '"', "\"'", "password=", "password is ", "密码是", "api key ", "://a:", "https://a:b@", "a@", "%41", "\\u0041",
     "\u200b", "a\u200b", "e\u0301", "QUJD", "0a ", "-----BEGIN " + "PRIVATE KEY-----", "-----BEGIN " + "PRIVATE KEY-----\n", "a ", "[redacted:", "[redacted:x]", "ａ",
+    "QUJDQUJDQUJDQUJDQUJD\n", "<b>", "**", "=\n", "][", "abcdefgh\n", "SK=", "cred a/", "login: a/b1A!", "echo a", "a_", "Ab1_", "DNI 1-", "00", "x as the ", "(at)", "qq号",
 ]  # fmt: skip
 
 
@@ -174,11 +170,10 @@ def test_pass_is_mostly_a_verb() -> None:
 
 
 def test_looking_at_several_texts_together_finds_what_each_alone_would_show() -> None:
-    for seed in range(3):
-        for case in samples(seed):
-            if redact(case.text).findings:
-                assert not clean("timeout", case.text), case.text
-                assert not clean(case.text, "the timeout is 30 s"), case.text
+    for case in list(samples(3))[::7]:
+        if redact(case.text).findings:
+            assert not clean("timeout", case.text), case.text
+            assert not clean(case.text, "the timeout is 30 s"), case.text
     assert clean("timeout", "the timeout is 30 s", "prod.cfg#key=timeout")
 
 

@@ -122,7 +122,7 @@ def test_evidence_of_others_that_quoted_it_falls_and_lets_nothing_be_guessed() -
             kept = repr(tx.execute("select * from evidence").fetchall())
         for guess in (text, FERRY):
             assert guess not in kept and hashlib.sha256(guess.encode()).hexdigest() not in kept
-        assert [hit.memory.key for hit in kit.recall("Zanzibar early", scope=SHOP, budget=100).hits] == []
+        assert [hit.memory.key for hit in kit.recall("Zanzibar early", scope=SHOP, budget=100, recipe=memkit.TFIDF).hits] == []
 
 
 def test_a_memory_that_two_episodes_support_survives_the_loss_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_feeding_the_session_again_and_running_every_job_brings_nothing_back(mon
             for _ in range(3):
                 kit.extract("monday", scope=SHOP, extractor=Notes())
                 kit.flush("monday", 0, scope=SHOP, extractor=Notes())
-                kit.replay("monday", scope=SHOP, extractor=Notes())
+                kit.reextract("monday", scope=SHOP, extractor=Notes())
             assert [(one.key, one.content) for one in kit.inbox(scope=SHOP)] == [("bus", BUS)]
 
     check()

@@ -23,6 +23,7 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import Busy, Conflict, MemkitError, NotFound
 from memkit.govern import sweep
 from memkit.govern.unsay import Said, said_in, still_said, unsay
+from memkit.read import feedback
 from memkit.record import store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import ANY, Candidate, Kind, Op, Trust
@@ -228,6 +229,7 @@ def _erase(tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces
     for table, query in ERASE_QUERIES.items():
         tx.execute(query, {"ids": json.dumps(traces.rows[table])})
     unsay(tx, tenant, traces.said)
+    feedback.drop(tx, tenant, place.scope, key)
     laid = [digest for value in traces.values for digest in tombstone.digests(db, tenant, place.scope, key, value)]
     tombstone.bury(tx, laid, tenant=tenant, scope=place.scope, key=key, at=store.stamp(now) or "")
     store.log(tx, "FORGET", "FORGOTTEN", principal=place.principal, scope=place.scope, key=key, revision=revision, now=now)

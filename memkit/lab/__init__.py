@@ -1,9 +1,14 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
 from memkit.lab import checks as check
+from memkit.lab import deaths as killed
 from memkit.lab import deploys
+from memkit.lab import evaluate_redaction as redaction
+from memkit.lab import evening as tidying
+from memkit.lab import hunting as hunt
 from memkit.lab import races as race
 from memkit.lab import recall_curves as retrieval
+from memkit.lab.night import Night, Turn
 from memkit.lab.predict import Prediction, predict
 from memkit.lab.recall_moves import RECIPES, SWITCHES, Ask, Move, Need, flipped, is_installed, looked_for, moves, recipe_code
 from memkit.lab.rivals import compete
@@ -22,12 +27,14 @@ __all__ = [
     "Edit",
     "Move",
     "Need",
+    "Night",
     "Prediction",
     "Score",
     "Stand",
     "Standing",
     "Trial",
     "Tried",
+    "Turn",
     "Versions",
     "Watcher",
     "Workspace",
@@ -39,8 +46,10 @@ __all__ = [
     "day",
     "deploys",
     "flipped",
+    "hunt",
     "ids",
     "is_installed",
+    "killed",
     "known_memories",
     "look",
     "looked_for",
@@ -52,9 +61,11 @@ __all__ = [
     "project_folder",
     "race",
     "recipe_code",
+    "redaction",
     "reset",
     "retrieval",
     "standings",
+    "tidying",
     "versions",
     "watch_folder",
 ]

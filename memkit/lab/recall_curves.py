@@ -16,7 +16,7 @@ from memkit.lab.retrieval_sets import Collection, filled, own, scope_of
 from memkit.read.recipes import BALANCED, TFIDF, THOROUGH, Recipe
 
 KS = (1, 2, 3, 5, 10)
-BUDGETS = (20, 50, 100, 200, 500, 1_000, 2_000)
+BUDGETS = (50, 100, 200, 500, 1_000, 2_000)
 ENOUGH = 200  # tokens: room for any one memory of the set
 
 

@@ -278,16 +278,17 @@ def tfidf(view: View, terms: Mapping[str, int]) -> Found:
 
     `terms` says how often each term occurs in the query. Those that no row has are ignored, as scikit-learn ignores them.
     """
-    weights = {term: view.idf(term) for term in sorted(terms) if view.df(term)}
+    having = [(term, *view.postings(term)) for term in sorted(terms)]
+    weights = {term: log((1 + view.size) / (1 + len(rows))) + 1 for term, rows, _ in having if len(rows)}
     length = sqrt(sum([(terms[term] * weight) ** 2 for term, weight in weights.items()]))
     total, gains = np.zeros(view.size), list[tuple[str, Ints, Floats]]()
-    for term, weight in weights.items():
-        rows, counts = view.postings(term)
-        gains.append((term, rows, counts.astype(np.float64) * (terms[term] * weight**2 / length)))
-        total[rows] += gains[-1][2]
+    for term, rows, counts in having:
+        if term in weights:
+            gains.append((term, rows, counts.astype(np.float64) * (terms[term] * weights[term] ** 2 / length)))
+            total[rows] += gains[-1][2]
     rows = np.flatnonzero(total)
     norms = view.norms(rows)
-    shares = [(term, having, gained / norms[having]) for term, having, gained in gains]
+    shares = [(term, found, gained / norms[found]) for term, found, gained in gains]
     return Found(rows, np.round(total[rows] / norms[rows], DIGITS), shares)
 
 

@@ -59,14 +59,15 @@ class Matches:
         return len(self.found.rows)
 
     def best(self, most: int, *, room: int, above: float) -> list[int]:
-        """Return the next rows, best first, at most `most` and not more than fit into `room` tokens together, all above a score."""
+        """Return the next rows, best first, all above a score: at most `most`, and not many more than fit into `room` tokens."""
         order = self._order
         places = np.flatnonzero(self._open & self.found.enough & (self._tokens <= room) & (self.found.scores > above))
         places = places[~self._last[places]] if not self._last[places].all() else places
         if len(places) > most:  # subtle: all that equal the last one stay until ids have decided
             places = places[order[places] <= np.partition(order[places], most - 1)[most - 1]]
         chosen = sorted(places.tolist(), key=self._rank)[:most]
-        chosen = chosen[: max(1, most // 16, int(np.count_nonzero(np.cumsum(self._tokens[chosen]) <= room)))]
+        together = int(np.count_nonzero(np.cumsum(self._tokens[chosen]) <= room))
+        chosen = chosen[: max(together, most // 8, 1)]  # subtle: it grows with `most`, or many that are withheld cost a round each
         self._open[chosen] = False
         return [int(self.found.rows[place]) for place in chosen]
 

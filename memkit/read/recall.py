@@ -14,6 +14,7 @@ from functools import cached_property
 
 from memkit.errors import Refused, shown
 from memkit.read import rank as ranking
+from memkit.read.feedback import record_of_use
 from memkit.read.follow import Index
 from memkit.read.links import recorded
 from memkit.read.matches import Match, Matches
@@ -24,7 +25,7 @@ from memkit.record.database import Database
 from memkit.record.evidence import Reader, check_memory
 from memkit.record.model import Check, Memory, Verdict, shortened
 from memkit.record.scope import is_narrower
-from memkit.record.text import count_tokens, plain
+from memkit.record.text import plain
 
 FIRST = 16  # memories read at once to begin with; twice as many each time
 AT_ONCE = 32  # skipped memories that are read without being asked for
@@ -105,20 +106,40 @@ class Recall:
         return "\n    ".join([head, *map(repr, self.hits), *rest])
 
 
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What else decides a filling: the price of a memory (disputed by a rival or not), what is said already, and what was overturned.
+
+    Without `price` a memory costs the tokens of its content. `beyond`: how much more than that a price is at least, so that what cannot
+    fit is not read; None where a price may also be less.
+    `flagged` maps the id of a memory to the revision that a later observation contradicted.
+    """
+
+    price: Callable[[Memory, bool], int] | None = None
+    beyond: int | None = 0
+    said: frozenset[str] = frozenset()
+    flagged: Mapping[str, int] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class _Fill:
     """What has been taken so far."""
 
     budget: int
     limit: int | None
+    given: Conditions
     used: int = 0
     hits: list[Hit] = field(default_factory=list)
     contents: set[str] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.contents |= self.given.said
+
     @property
     def left(self) -> int:
-        """Return the tokens that may still be taken: none once there are as many hits as were asked for."""
-        return 0 if self.limit is not None and len(self.hits) >= self.limit else self.budget - self.used
+        """Return the tokens of content that may still be taken: none once there are as many hits as were asked for."""
+        left = 0 if self.limit is not None and len(self.hits) >= self.limit else self.budget - self.used
+        return left - self.given.beyond if self.given.beyond is not None else sys.maxsize if left else 0
 
     def take(self, hit: Hit) -> None:
         self.hits.append(hit)
@@ -139,18 +160,22 @@ def rank(db: Database, index: Index, query: str, scopes: Sequence[str], *, recip
         matches = Matches(db, index.tenant, scopes, view, ranked)
     if recipe.rerank or recipe.reader:
         head = matches.read(matches.best(HEAD, room=sys.maxsize, above=recipe.threshold))
-        return matches.scored_again(reranked(ranked, head, query, recipe, now))
+        with db.read() as tx:
+            uses = record_of_use(tx, index.tenant, [match.memory.id for match in head])
+        return matches.scored_again(reranked(ranked, head, query, recipe, uses=uses, now=now))
     return matches
 
 
-def fill(matches: Matches, reader: Reader, query: str, *, budget: int, limit: int | None, recipe: Recipe, now: datetime) -> Recall:
+def fill(
+    matches: Matches, reader: Reader, query: str, given: Conditions, *, budget: int, limit: int | None, recipe: Recipe, now: datetime
+) -> Recall:
     """Take memories in rank order while they fit, reading only those that may be taken, and evidence only of those that would be.
 
     An item too large for what is left is skipped, not a stop. A larger budget never gives fewer tokens: where two budgets one token apart
     first differ, the larger one took an item that fills it exactly. What only says that a search found nothing comes last and hides
     nothing, so all else is taken as if it were not there.
     """
-    state, seen = _Fill(budget, limit), dict[int, Hit | Skipped]()
+    state, seen = _Fill(budget, limit, given), dict[int, Hit | Skipped]()
     most = FIRST if limit is None else min(limit + 1, FIRST)
     while rows := matches.best(most, room=state.left, above=recipe.threshold):
         for match in matches.read(rows):
@@ -161,7 +186,7 @@ def fill(matches: Matches, reader: Reader, query: str, *, budget: int, limit: in
     matches.forget_read()  # what is told later is told as it is then: it may be forgotten meanwhile
 
     def tell() -> tuple[Skipped, ...]:
-        return tuple(_skipped(matches, seen, _Fill(budget, limit), recipe, now))
+        return tuple(_skipped(matches, seen, _Fill(budget, limit, given), recipe, now))
 
     found = Recall(query, budget, tuple(state.hits), len(matches), tell, matches.found.elsewhere)
     if len(matches) - len(seen) <= AT_ONCE:
@@ -175,13 +200,18 @@ def _judged(match: Match, state: _Fill, recipe: Recipe, now: datetime, reader: R
         return Skipped(match.memory, match.score, *refusal)
     check = check_memory(match.memory, reader)
     if check.verdict.holds:
-        return _hit(match, check, _others(match, now), now)
+        return _hit(match, check, state, now)
     return Skipped(match.memory, match.score, check.verdict.withheld_as, check.why, check)
 
 
 def _others(match: Match, now: datetime) -> list[Memory]:
     """Return the values of the same key in other scopes that are true now."""
-    return [other for other in match.others if other.begun(now) and not other.ended(now) and not other.negative]
+    return [other for other in match.others if stands(other, now)]
+
+
+def stands(other: Memory, now: datetime) -> bool:
+    """Return whether another value of a key counts now: it is true, and more than that a search found nothing."""
+    return other.begun(now) and not other.ended(now) and not other.negative
 
 
 def _skipped(matches: Matches, seen: Mapping[int, Hit | Skipped], state: _Fill, recipe: Recipe, now: datetime) -> Iterator[Skipped]:
@@ -211,20 +241,21 @@ def check_request(query: object, budget: object, limit: object, recipe: object) 
             raise Refused(f"BAD_{name.upper()}", f"{name} is {shown(number)}; pass a whole number, 0 or more")
 
 
-def tokens_of(memory: Memory) -> int:
-    """Return what a memory costs of a budget: the tokens of its content."""
-    return count_tokens(memory.content or "")
-
-
 Refusal = tuple[str, str]
 
 
 def _refused(match: Match, state: _Fill, recipe: Recipe, now: datetime) -> Refusal | None:
-    return _policy(match, _others(match, now), recipe, now) or _room(match, state)
+    others = _others(match, now)
+    if refusal := withheld(match.memory, others, now, state.given.flagged):
+        return refusal
+    if not match.enough or match.score <= recipe.threshold:
+        short = f"the best memory covers less than {recipe.coverage:.0%} of the question" if not match.enough else ""
+        return "BELOW_THRESHOLD", short or f"its score {match.score:.3f} is not above {recipe.threshold}"
+    return _room(match, state, others)
 
 
-def _policy(match: Match, others: Iterable[Memory], recipe: Recipe, now: datetime) -> Refusal | None:
-    memory = match.memory
+def withheld(memory: Memory, others: Iterable[Memory], now: datetime, flagged: Mapping[str, int]) -> Refusal | None:
+    """Return why a memory may not be shown, whatever the query is: its times, a narrower value of its key, or a contradiction."""
     if memory.ended(now):
         return "EXPIRED", f"it expired at {memory.expires_at or memory.valid_to}"
     if not memory.begun(now):
@@ -234,23 +265,31 @@ def _policy(match: Match, others: Iterable[Memory], recipe: Recipe, now: datetim
     for other in others:
         if is_narrower(other.scope, memory.scope):
             return "HIDDEN_BY_NARROWER", f"{other.scope} has its own value for {memory.key!r}, which applies here"
-    if not match.enough or match.score <= recipe.threshold:
-        short = f"the best memory covers less than {recipe.coverage:.0%} of the question" if not match.enough else ""
-        return "BELOW_THRESHOLD", short or f"its score {match.score:.3f} is not above {recipe.threshold}"
+    if flagged.get(memory.id) == memory.revision:
+        return "FLAGGED", "what was seen later contradicts it: learn it anew or correct it, or let a person confirm it"
     return None
 
 
-def _room(match: Match, state: _Fill) -> Refusal | None:
+def _room(match: Match, state: _Fill, others: Iterable[Memory]) -> Refusal | None:
     if plain(match.memory.content or "") in state.contents:
-        return "DUPLICATE", "a better match says the same"
+        return "DUPLICATE", "a better match says the same, or the snapshot does"
     if state.limit is not None and len(state.hits) >= state.limit:
         return "OVER_LIMIT", f"{state.limit} better matches were taken already, as many as were asked for"
-    if match.tokens > state.budget - state.used:
-        return "OVER_BUDGET", f"it needs {match.tokens} tokens and {state.budget - state.used} are left of {state.budget}"
+    if (needs := _price(match, state, rivals(match.memory, others))) > state.budget - state.used:
+        return "OVER_BUDGET", f"it needs {needs} tokens and {state.budget - state.used} are left of {state.budget}"
     return None
 
 
-def _hit(match: Match, check: Check, others: Iterable[Memory], now: datetime) -> Hit:
-    memory = match.memory
-    rivals = tuple(other.id for other in others if not is_narrower(memory.scope, other.scope))
-    return Hit(memory, match.score, match.parts, match.tokens, now - memory.seen, check, rivals)
+def _price(match: Match, state: _Fill, against: tuple[str, ...]) -> int:
+    return match.tokens if state.given.price is None else state.given.price(match.memory, bool(against))
+
+
+def rivals(memory: Memory, others: Iterable[Memory]) -> tuple[str, ...]:
+    """Return the ids of other values of its key that are neither wider nor narrower: all of them are shown, and marked."""
+    return tuple(other.id for other in others if not is_narrower(memory.scope, other.scope))
+
+
+def _hit(match: Match, check: Check, state: _Fill, now: datetime) -> Hit:
+    against = rivals(match.memory, _others(match, now))
+    price = _price(match, state, against)
+    return Hit(match.memory, match.score, match.parts, price, now - match.memory.seen, check, against)

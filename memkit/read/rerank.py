@@ -7,12 +7,13 @@ Left out: who confirms and contradicts (`feedback.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
 
+from memkit.read.feedback import Use
 from memkit.read.index import DIGITS
 from memkit.read.matches import Match
 from memkit.read.rank import Ranked
@@ -26,14 +27,6 @@ HALF_LIFE = {Kind.EXPERIENCE: timedelta(days=180), Kind.INFERENCE: timedelta(day
 """After how long half of the freshness of a kind is gone. Facts and preferences do not age: a source or a person changes them."""
 
 TRUSTED = {Trust.STATED: 0.0, Trust.VERIFIED: 0.0, Trust.INFERRED: -1.0}
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How often a memory that was used proved right, and wrong."""
-
-    confirmed: int = 0
-    contradicted: int = 0
 
 
 def changes(memory: Memory, others: Sequence[Memory], use: Use, now: datetime) -> dict[str, float]:
@@ -54,7 +47,7 @@ def changes(memory: Memory, others: Sequence[Memory], use: Use, now: datetime) -
     return {name: value for name, value in found.items() if value}
 
 
-def reranked(ranked: Ranked, head: Sequence[Match], question: str, recipe: Recipe, now: datetime) -> Ranked:
+def reranked(ranked: Ranked, head: Sequence[Match], question: str, recipe: Recipe, *, uses: Mapping[str, Use], now: datetime) -> Ranked:
     """Return the same rows with the scores of the head moved, by at most `recipe.rerank` times the score for each of the four.
 
     What `recipe.reader` says of a text is added as it is. Rows of several needs keep their turns.
@@ -62,7 +55,7 @@ def reranked(ranked: Ranked, head: Sequence[Match], question: str, recipe: Recip
     read = recipe.reader(question, [match.memory.content or "" for match in head]) if recipe.reader else []
     parts: dict[str, dict[int, float]] = {}
     for match in head:
-        for name, value in changes(match.memory, match.others, Use(), now).items():
+        for name, value in changes(match.memory, match.others, uses.get(match.memory.id, Use()), now).items():
             parts.setdefault(name, {})[match.row] = value * recipe.rerank * match.score
     for match, value in zip(head, read, strict=bool(recipe.reader)):
         parts.setdefault("(reader)", {})[match.row] = float(value)

@@ -184,6 +184,49 @@ create table run (                          -- what each consolidation saw, chan
 ) strict;
 create index run_of_tenant on run (tenant, at);
 
+create table assembly (                     -- the audit of contexts: what was shown, by revision and keyed digest, never its content
+    id              integer primary key,
+    tenant          text not null,
+    number          integer not null,       -- counts within the tenant
+    at              text not null,
+    user            text not null,
+    form            text not null,
+    layout          integer not null,
+    fingerprint     text not null,
+    snapshot_digest text not null,
+    memory_digest   text not null,
+    unique (tenant, number)
+) strict;
+create table injected (
+    assembly_id integer not null references assembly,
+    n           integer not null,
+    layer       text not null check (layer in ('snapshot', 'memory')),
+    scope       text not null,
+    key         text not null,
+    revision    integer not null,
+    verdict     text not null,
+    disputed    integer not null check (disputed in (0, 1)),
+    primary key (assembly_id, n)
+) strict;
+create trigger assembly_is_not_rewritten before update on assembly begin select raise(abort, 'the audit is append-only'); end;
+create trigger assembly_is_not_removed before delete on assembly begin select raise(abort, 'the audit is append-only'); end;
+create trigger injected_is_not_rewritten before update on injected begin select raise(abort, 'the audit is append-only'); end;
+create trigger injected_is_not_removed before delete on injected begin select raise(abort, 'the audit is append-only'); end;
+
+create table use (                          -- what became of a memory once it was shown: counts, never content
+    id           integer primary key,
+    tenant       text not null,
+    scope        text not null,
+    memory       text not null,             -- its id
+    uses         integer not null,
+    last_used    text,
+    confirmed    integer not null,
+    contradicted integer not null,
+    flagged      integer not null,          -- the revision that was overturned; 0: none
+    unique (tenant, memory)
+) strict;
+create index use_flagged on use (tenant, scope) where flagged > 0;
+
 create view memory as                       -- the current value: the newest revision of each key, unless it retired the key
 select r.* from revision r
 where r.op <> 'DELETE' and not exists (

@@ -19,6 +19,7 @@ from memkit.errors import NotFound
 from memkit.record import store
 from memkit.record.database import Database
 from memkit.record.model import Episode, Role
+from memkit.record.scope import Principal, named_dimensions
 from memkit.record.sources import SourceMissing, check_name
 
 PREFIX = "session:"
@@ -87,6 +88,16 @@ def listed(tx: SqliteUtils, tenant: str, session: str, scopes: Sequence[str], *,
         order by number limit :most"""
     where = {"tenant": tenant, "session": session, "after": after, "scopes": json.dumps(list(scopes)), "most": most}
     return [_episode(row) for row in store.select(tx, query, where)]
+
+
+def mine(tx: SqliteUtils, principal: Principal, source: object) -> Episode:
+    """Return the episode a source name stands for, in any scope. Raises NotFound for none, and for another user's as for none."""
+    if isinstance(source, str) and (match := _NAME.fullmatch(source)):
+        query = f"select {_EPISODE} from episode where tenant = :tenant and session = :session and number = :number"
+        for row in store.select(tx, query, {"tenant": principal.tenant, "session": match[1], "number": int(match[2])}):
+            if named_dimensions(row["scope"]).get("user", principal.user) == principal.user:
+                return _episode(row)
+    raise NotFound("there is no such episode; pass what kit.record or kit.episodes returned, or its source, such as 'session:monday/3'")
 
 
 def require_session(tx: SqliteUtils, tenant: str, session: str, scopes: Sequence[str]) -> None:

@@ -96,14 +96,16 @@ def append(
     actor: str,
     now: datetime,
     created_at: datetime | None = None,
+    verified_at: datetime | None = None,
 ) -> Memory:
     """Append one revision with its evidence, in one statement each, and return it as it was written.
 
     Raises Conflict where the current revision is not `expected` (0: no current value; ANY: whatever it is). Numbers never restart. A first
-    revision was created at `created_at`, by default now; a later one keeps the time of the first.
+    revision was created at `created_at`, by default now; a later one keeps the time of the first. What has evidence was verified now,
+    unless `verified_at` says otherwise.
     """
     at = stamp(now)
-    verified = at if candidate.evidence else None
+    verified = stamp(verified_at) or (at if candidate.evidence else None)
     row: dict[str, Any] = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
     row |= {"now": at, "created_at": stamp(created_at), "last_verified_at": verified}
     written = tx.execute(APPEND, row).fetchall()

@@ -11,15 +11,19 @@ import json
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.record.database import Database
-from memkit.record.text import normalise
+from memkit.record.text import compiled, normalise
 
+_MARK = r"\[redacted:[a-z0-9-]{1,40}\]"
 REACHES_SCOPE = 12  # characters of the normalised value
 
 
 def digests(db: Database, tenant: str, scope: str, key: str, value: str) -> list[str]:
-    """Return the keyed digests of a value: the one for its key and, for 12 characters or more, the one for its whole scope."""
-    plain = normalise(value)
-    names = [[tenant, scope, key, plain]] + ([[tenant, scope, plain]] if len(plain) >= REACHES_SCOPE else [])
+    """Return the keyed digests of a value: the one for its key and, for 12 characters or more, the one for its whole scope.
+
+    The mark of a secret says nothing and does not count: two secrets that were masked are not one value.
+    """
+    plain, said = normalise(value), normalise(compiled(_MARK).sub("", value))
+    names = [[tenant, scope, key, plain]] + ([[tenant, scope, plain]] if len(said) >= REACHES_SCOPE else [])
     return [db.keyed_digest(json.dumps(name)) for name in names]
 
 

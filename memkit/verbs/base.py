@@ -22,21 +22,37 @@ from memkit.record.model import (
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sessions import SessionSource
 from memkit.record.sources import Sources
+from memkit.record.text import count_tokens
 from memkit.write.arguments import check_moments
 from memkit.write.commit import Place
+from memkit.write.policy import MASK, RedactionPolicy
 from memkit.write.redact import redact
 
 Clock = Callable[[], datetime]
+Tokens = Callable[[str], int]
 MOST_PLACES = 100  # scopes that were found free of secrets and are remembered
 
 
 class Opened:
     """An open store seen by one principal."""
 
-    def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Clock, indexes: dict[str, Index] | None = None) -> None:
+    def __init__(
+        self,
+        db: Database,
+        sources: Sources,
+        principal: Principal,
+        clock: Clock,
+        *,
+        policy: RedactionPolicy = MASK,
+        tokens: Tokens = count_tokens,
+        indexes: dict[str, Index] | None = None,
+    ) -> None:
         if not isinstance(principal, Principal):
             raise Refused("BAD_PRINCIPAL", f"the principal is {shown(principal)}; pass a memkit.Principal")
+        if not isinstance(policy, RedactionPolicy):
+            raise Refused("BAD_POLICY", f"the redaction is {shown(policy)}; pass a memkit.RedactionPolicy")
         self.db, self.sources, self.principal, self._clock = db, sources, principal, clock
+        self._policy, self._count = policy, tokens
         self._parsed: dict[str, Reading] = {}
         self._places: dict[Scope, Place] = {}
         self._indexes = {} if indexes is None else indexes
@@ -63,7 +79,7 @@ class Opened:
                 raise Refused("SECRET_IN_SCOPE", "a name in the scope looks like a secret; scopes are never erased, so choose another name")
             if len(self._places) >= MOST_PLACES:
                 self._places.clear()
-            place = self._places[scope] = Place(self.principal, scope.stored(self.principal))
+            place = self._places[scope] = Place(self.principal, scope.stored(self.principal), self._policy)
         return place
 
     def _visible(self, scope: Scope) -> list[str]:
@@ -73,6 +89,12 @@ class Opened:
         now = self._clock()
         check_moments(clock=now)
         return now
+
+    def _tokens(self, text: str) -> int:
+        """Return what a text costs of a budget, by the function the store was opened with. Raises Refused for what is no count."""
+        if isinstance(count := self._count(text), bool) or not isinstance(count, int) or count < 0:
+            raise Refused("BAD_TOKENS", f"tokens returned {shown(count)}; it must return a whole number, 0 or more, for any text")
+        return count
 
     def _reader(self, scopes: Sequence[str]) -> Reader:
         """Return what reads sources, and of sessions what was recorded in these scopes."""

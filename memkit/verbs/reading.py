@@ -6,8 +6,9 @@ from datetime import datetime
 
 from memkit.errors import NotFound, Refused, shown
 from memkit.govern.access import require
+from memkit.read import feedback
 from memkit.read import recall as recalling
-from memkit.read.recall import Recall
+from memkit.read.recall import Conditions, Recall
 from memkit.read.recipes import BALANCED, Recipe
 from memkit.record import store
 from memkit.record.evidence import check_memory
@@ -19,6 +20,7 @@ from memkit.record.model import (
 )
 from memkit.record.scope import Scope, require_scope, visible_from
 from memkit.record.sessions import check_source
+from memkit.record.text import count_tokens
 from memkit.verbs.base import Opened
 from memkit.write.arguments import check_expected, check_key, check_moments
 from memkit.write.redact import redact
@@ -98,8 +100,16 @@ class ReadingVerbs(Opened):
         """Return the memories that answer a query, within a budget of tokens, and what was skipped with its reason. Only reads."""
         require(self.principal, "search", "read")
         recalling.check_request(query, budget, limit, recipe)
+        with self.db.read() as tx:
+            flagged = feedback.flagged(tx, self.principal.tenant, self._visible(scope))
+        price = None if self._count is count_tokens else lambda memory, _: self._tokens(memory.content or "")
+        given = Conditions(price, beyond=None if price else 0, flagged=flagged)
+        return self._recalled(query, scope, given, budget=budget, limit=limit, recipe=recipe, now=self._now())
+
+    def _recalled(
+        self, query: str, scope: Scope, given: Conditions, *, budget: int, limit: int | None, recipe: Recipe | None, now: datetime
+    ) -> Recall:
         query = redact(query[:LONGEST_QUERY]).text  # it comes back in the result, and its words in the cache of `analyze`
-        visible, now = self._visible(scope), self._now()
-        how = BALANCED if recipe is None else recipe
+        visible, how = self._visible(scope), BALANCED if recipe is None else recipe
         matches = recalling.rank(self.db, self._index, query, visible, recipe=how, now=now)
-        return recalling.fill(matches, self._reader(visible), query, budget=budget, limit=limit, recipe=how, now=now)
+        return recalling.fill(matches, self._reader(visible), query, given, budget=budget, limit=limit, recipe=how, now=now)

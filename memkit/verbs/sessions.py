@@ -68,7 +68,7 @@ class SessionVerbs(Opened):
             episodes.cross(asked, low=False)
             raise
 
-    def replay(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> list[Proposal]:
+    def reextract(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> list[Proposal]:
         """Drop what waits and was extracted from a session, and extract it all once more, as an operator: what was forgotten stays away."""
         require(self.principal, "write", "history", "admin")
         return episodes.extract(self._session(session, scope, extractor), again=True)

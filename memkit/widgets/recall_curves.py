@@ -23,7 +23,7 @@ MEANS = {
     "recall within a budget": "Of what answers a question, the share within so many tokens.",
 }
 GROUPS = ("all", "en", "zh", "mixed")
-WIDEST = 2.6  # em of a bar that stands for 1
+WIDEST = 2.2  # em of a bar that stands for 1
 
 
 class RecallCurves(Panel):
@@ -104,7 +104,7 @@ def _head(at: int, figure: str) -> str:
 
 def _bar(share: float) -> str:
     width = max(share * WIDEST, 0.1)
-    drawn = f'<span style="display:inline-block;background:#2f5d8a;color:#2f5d8a;width:{width:.2f}em;height:0.7em">&nbsp;</span>'
+    drawn = f'<span style="display:inline-block;background:#4a8fd0;color:#4a8fd0;width:{width:.2f}em;height:0.7em">&nbsp;</span>'
     return f'<span style="white-space:nowrap">{share:.2f}</span><br>{drawn}'
 
 

@@ -16,7 +16,7 @@ from memkit.lab import Move, Need
 from memkit.read.recall import Hit, Recall, Skipped
 from memkit.record.model import Memory
 from memkit.widgets.markup import Paint, badge, box, esc, plain, tag
-from memkit.widgets.tables import BAD, GOOD, Row, note, table, title, whole
+from memkit.widgets.tables import Row, note, table, title, whole
 from memkit.widgets.tables import badge as word
 from memkit.widgets.tables import status as told
 from memkit.write.redact import redact
@@ -24,6 +24,7 @@ from memkit.write.redact import redact
 MOST_PARTS = 6  # parts of one score that are drawn; the others are summed
 MOST_SKIPPED = 12  # rows of what was skipped
 WIDEST = 6.0  # em of a bar that is as long as the best score
+GAIN, LOSS = "#2e9e52", "#d9534f"  # seen on white and on black; no letters stand on them
 HOW = {"entered": "＋ entered", "left": "✗ left", "up": "↑ up", "down": "↓ down", "stays": "= stays"}
 NOTHING = "Nothing is returned. That is an answer too: what is shown without need costs tokens and misleads."
 
@@ -121,7 +122,7 @@ def parts(score: float, found: Mapping[str, float], most: float, paint: Paint) -
 
 
 def _part(name: str, value: float, most: float, paint: Paint) -> str:
-    colour = GOOD if value >= 0 else BAD
+    colour = GAIN if value >= 0 else LOSS
     width = max(min(abs(value) / most, 1.0) * WIDEST, 0.15)
     drawn = f'<span style="display:inline-block;background:{colour};color:{colour};width:{width:.2f}em;height:0.7em">&nbsp;</span>'
     return (

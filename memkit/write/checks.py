@@ -56,7 +56,10 @@ def opaque(value: str) -> bool:
     """
     if len(value) < 12 or len(set(value[:400])) <= 4 or placeholder(value):
         return False
-    return any(not compiled("[A-Z]?[a-z]+|[A-Z]+|[0-9]+|").fullmatch(part) for part in compiled("[-_./+=~:]").split(value[:400]))
+    return any(
+        not compiled("[a-z]*(?:[A-Z][a-z]{2,})*[A-Z]{0,3}[0-9]{0,2}|[A-Z]?[a-z]+|[A-Z]+|[0-9]+").fullmatch(part)
+        for part in compiled("[-_./+=~:,]").split(value[:400])
+    )
 
 
 def mixed(value: str) -> bool:
@@ -72,6 +75,33 @@ def scrambled(value: str) -> bool:
     """
     changes = sum(a.isupper() != b.isupper() for a, b in pairwise(value))
     return len(value) >= 8 and changes * 3 >= len(value) and not stand_in(value)
+
+
+def varied(value: str) -> bool:
+    """Accept a value of three kinds of characters or more: small and capital letters, digits, and symbols that join no words.
+
+    >>> varied("Zq7!mk2p"), varied("main-branch-2"), varied("src/App.tsx")
+    (True, False, False)
+    """
+    kinds = any(map(str.islower, value)) + any(map(str.isupper, value)) + any(map(str.isdecimal, value))
+    return kinds + any(not c.isalnum() and c not in "_-./:,;()" for c in value) >= 3 and not stand_in(value)
+
+
+def dense(value: str) -> bool:
+    """Accept a rest, after any prefix, of 20 or more characters that mixes small and capital letters with digits as names do not.
+
+    >>> dense("acme_" + "q7Zp0aLmX2vB9Tk" * 2), dense("get_UserAccountSettingsForTenant2"), dense("rev-" + "0a1b2c3d" * 5)
+    (True, False, False)
+    """
+    rest = value.rstrip("=").rpartition("_")[2].rpartition("-")[2] if len(value) < 80 else value
+    kinds = ["a" if c.islower() else "A" if c.isupper() else "0" if c.isdecimal() else "+" for c in rest]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    return len(rest) >= 20 and {"a", "A", "0"} <= set(kinds) and changes * 20 >= len(rest) * 9 and not placeholder(value)
+
+
+def titled(value: str) -> bool:
+    """Recognise a name in camel case, such as `ClientSecretExpiresAfter`."""
+    return bool(compiled("[a-z]*(?:[A-Z][a-z]{2,})+").fullmatch(value))
 
 
 def basic(value: str) -> bool:
@@ -127,5 +157,5 @@ def nir(value: str) -> bool:
 CHECKS: dict[str, Callable[[str], bool]] = {
     "any": bool,
     "value": lambda value: not stand_in(value),
-    **{check.__name__: check for check in (token, opaque, basic, luhn, china, iban, spain, nir)},
+    **{check.__name__: check for check in (token, opaque, varied, dense, basic, luhn, china, iban, spain, nir)},
 }

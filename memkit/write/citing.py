@@ -12,7 +12,7 @@ from memkit.errors import BadLocator, NotFound, Refused, UnsafePath
 from memkit.record.evidence import Reader, check, decided, find, mentions, observe
 from memkit.record.model import Candidate, Evidence, Kind
 from memkit.write.firsthand import original, retold
-from memkit.write.redact import clean, redact
+from memkit.write.redact import clean, marks, redact
 
 MOST_CITES = 50
 
@@ -55,8 +55,9 @@ def first_hand(evidence: Sequence[Evidence], reader: Reader, kind: Kind, *, decl
 
 
 def repeats(content: str, evidence: Sequence[Evidence], reader: Reader) -> bool:
-    """Return whether the content states what was read at every citation."""
-    return bool(evidence) and all(mentions(content, find(piece.cite, reader)) for piece in evidence)
+    """Return whether the content states what was read at every citation; the mark of a secret, on either side, states nothing."""
+    located = [find(piece.cite, reader) for piece in evidence]
+    return bool(located) and not any(marks(found.text) for found in located) and all(mentions(content, found) for found in located)
 
 
 def require_evidence(candidate: Candidate, reader: Reader) -> None:

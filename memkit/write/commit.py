@@ -18,8 +18,8 @@ from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
 from memkit.record.scope import Principal
 from memkit.write.admission import decide
 from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_kind, check_moments, check_name_of_key, check_text
+from memkit.write.policy import MASK, RedactionPolicy
 from memkit.write.redact import clean as nothing_to_mask
-from memkit.write.redact import redact
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,11 @@ class Place:
 
     principal: Principal
     scope: str
+    policy: RedactionPolicy = MASK
 
 
-def clean(candidate: Candidate) -> Candidate:
-    """Return the candidate as it may be kept: checked and with secrets masked.
+def clean(candidate: Candidate, policy: RedactionPolicy = MASK) -> Candidate:
+    """Return the candidate as it may be kept: checked, and with secrets masked or whatever else the policy says.
 
     Raises Refused for an empty or over-long key or content, for a key that holds a secret, and where redaction fails. Evidence was
     screened when it was observed, in full.
@@ -46,13 +47,13 @@ def clean(candidate: Candidate) -> Candidate:
     if nothing_to_mask(candidate.key, *candidate.words):
         return candidate
     check_key(candidate.key)
-    content, task, verification = (text and redact(text).text for text in (candidate.content, candidate.task, candidate.verification))
+    content, task, verification = (text and policy.apply(text) for text in (candidate.content, candidate.task, candidate.verification))
     return replace(candidate, content=content, task=task, verification=verification)
 
 
 def commit(db: Database, candidate: Candidate, place: Place, *, expected: int, now: datetime) -> Outcome:
     """Decide about a candidate and write the decision, in one transaction. Raises Conflict, Refused or Busy; then nothing was written."""
-    candidate = clean(candidate)
+    candidate = clean(candidate, place.policy)
     check_expected(expected)
     with db.write() as tx:
         return commit_inside(tx, db, candidate, place, expected=expected, now=now)

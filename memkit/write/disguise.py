@@ -20,8 +20,17 @@ _ESCAPE = (
 )
 _SPACED = r"[ ._*-](?:[^\s._*-][ ._*-]){5}"
 _GAP = r"[ ._*-](?<=\S.)(?<![^\s._*-]..)(?=\S(?:[\s._*-]|$))"
-_JOINT = r"[\"'`\\](?:(?<=\\)\n\s{0,8}|(?<!\\)\s{0,3}(?:[+.&\n]|\\\n)?\s{0,8}[\"'`])"
-_CODED = (r"[A-Za-z0-9+/_-]{16,}={0,2}", r"[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){11,}")
+_JOINT = (
+    r"[\"'`\\<*=\]](?:(?<=\\)\n\s{0,8}|(?<==)\n|(?<=\*)\*|(?<=\])\[|(?<=<)/?[A-Za-z]{1,10}\s?/?>"
+    r"|(?<=[\"'`])\s{0,3}(?:[+.&\n]|\\\n)?\s{0,8}[\"'`])"
+)
+_WRAPPED = r"(?<=[\w./+-]{8})\n(?=[\w./+=-]{6,200}(?:\n|$))"
+_MARKS = "[\u0300-\u036f]+"
+_CODED = (
+    r"[A-Za-z0-9+/_-]{16,}={0,2}",
+    r"[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){11,}",
+)
+_CODED_LINES = r"(?:[A-Za-z0-9+/]{16,76}\n){1,200}[A-Za-z0-9+/]{1,76}={0,2}"
 
 
 def disguises(folded: Folded) -> Iterator[tuple[str, Folded]]:
@@ -33,13 +42,18 @@ def disguises(folded: Folded) -> Iterator[tuple[str, Folded]]:
     text = folded.text
     if (latin := latinise(text)) != text:
         yield "homoglyph", Folded(latin, folded.offsets, folded.ends)
+    if not text.isascii() and compiled(_MARKS).search(text):
+        yield "combining_marks", folded.rewrite((*match.span(), "") for match in compiled(_MARKS).finditer(text))
     if compiled(_ESCAPE).search(text):
         yield "escape", folded.rewrite((*match.span(), _character(match)) for match in compiled(_ESCAPE).finditer(text))
     if compiled(_SPACED).search(text):
         yield "spaced_letters", folded.rewrite((*match.span(), "") for match in compiled(_GAP).finditer(text))
     if compiled(_JOINT).search(text):
         yield "split", folded.rewrite((*match.span(), "") for match in compiled(_JOINT).finditer(text))
-    for match in (match for coded in _CODED for match in compiled(coded).finditer(text)):
+    lines = "\n" in text
+    if lines and compiled(_WRAPPED).search(text):
+        yield "wrapped", folded.rewrite((*match.span(), "") for match in compiled(_WRAPPED).finditer(text))
+    for match in (match for coded in (*_CODED, *[_CODED_LINES] * lines) for match in compiled(coded).finditer(text)):
         for name, plain in _decoded(match[0]):
             yield name, folded.within(*match.span(), fold(plain).text)
 
@@ -53,7 +67,7 @@ def _character(match: re.Match[str]) -> str:
 
 def _decoded(run: str) -> Iterator[tuple[str, str]]:
     """Yield what a run says in base 16 and in base 64, where that is text."""
-    bare = run.rstrip("=").translate(str.maketrans("-_", "+/"))
+    bare = run.replace("\n", "").rstrip("=").translate(str.maketrans("-_", "+/"))
     for name, decode, coded in (("hex", bytes.fromhex, run.replace(":", " ")), ("base64", base64.b64decode, bare + "=" * (-len(bare) % 4))):
         try:
             yield name, decode(coded).decode()

@@ -40,7 +40,7 @@ def propose(db: Database, candidate: Candidate, place: Place, *, flags: tuple[st
 
     What waits already is returned as it is, and what a person rejected is not asked again in other spelling.
     """
-    candidate = clean(candidate)
+    candidate = clean(candidate, place.policy)
     with db.write() as tx:
         return propose_inside(tx, db, candidate, place, flags=flags, now=now, reason=reason)
 

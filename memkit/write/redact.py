@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from memkit.errors import Refused
 from memkit.record.text import Folded, compiled, fold
@@ -41,17 +43,18 @@ class Redacted:
     findings: tuple[Finding, ...]
 
 
-def redact(text: str) -> Redacted:
+def redact(text: str, *, leave: Iterable[str] = ()) -> Redacted:
     """Mask every secret in `text` as `[redacted:kind]` and leave the rest byte for byte.
 
     Looks at the folded text, so that width, invisible characters and look-alikes do not hide a secret. Masking again changes nothing.
+    `leave` holds beginnings of kinds not to look for, such as "email"; what else stands there is masked all the same.
     Raises `Refused("REDACTION_FAILED")`, without any of the text, when something inside fails: what cannot be checked is not kept.
 
     >>> redact("Call me at ann@example.test, please").text
     'Call me at [redacted:email], please'
     """
     try:
-        return _settle(text)
+        return _settle(text, tuple(leave))
     except Exception:
         raise Refused(
             "REDACTION_FAILED", "the text could not be checked for secrets, so nothing was kept: shorten it or remove unusual characters"
@@ -77,13 +80,29 @@ def clean(*texts: str) -> bool:
     return True
 
 
-def _settle(text: str) -> Redacted:
+@cache
+def kinds() -> frozenset[str]:
+    """Return every kind that may be found: the rows of the table, and what is only known by its name."""
+    return frozenset(row.kind for row in table("detectors.toml", "token", "identity").rows) | {"password", "secret"}
+
+
+def marks(text: str) -> list[tuple[int, int]]:
+    """Return where marks of known kinds stand; what only looks like one is text like any other.
+
+    >>> marks("[redacted:email] [redacted:of-no-kind]")
+    [(0, 16)]
+    """
+    found = compiled(r"\[redacted:([a-z0-9-]{1,40})\]").finditer(text) if "[redacted:" in text else ()
+    return [mark.span() for mark in found if mark[1] in kinds()]
+
+
+def _settle(text: str, leave: tuple[str, ...]) -> Redacted:
     """Look until nothing more is found, each find and each mark that was there before made one wall: so the result is a fixed point."""
     view, found = fold(text), list[Span]()
-    if "[redacted:" in view.text:
-        view = view.rewrite((*mark.span(), WALL) for mark in compiled(r"\[redacted:[a-z0-9-]{1,40}\]").finditer(view.text))
+    if walls := marks(view.text):
+        view = view.rewrite((*span, WALL) for span in walls)
     for _ in range(MAX_ROUNDS):
-        fresh = merged(_find(view))
+        fresh = merged(span for span in _find(view) if not (leave and span[2].startswith(leave)))
         if not fresh:
             return _masked(text, found)
         view = view.rewrite((bisect_left(view.offsets, start), bisect_left(view.offsets, end), WALL) for start, end, _ in fresh)

@@ -14,6 +14,7 @@ import memkit
 from memkit.lab.answer import Answer
 from memkit.lab.checks_candidates import candidates_1, candidates_2, candidates_3
 from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
+from memkit.lab.checks_recall import recall_1, recall_2, recall_3
 from memkit.lab.checks_redaction import redaction_1, redaction_2, redaction_3
 from memkit.lab.checks_revisions import revisions_1, revisions_2, revisions_3
 from memkit.lab.checks_scope import scope_1, scope_2, scope_3
@@ -28,6 +29,9 @@ __all__ = [
     "evidence_1",
     "evidence_2",
     "evidence_3",
+    "recall_1",
+    "recall_2",
+    "recall_3",
     "redaction_1",
     "redaction_2",
     "redaction_3",

@@ -15,11 +15,13 @@ from memkit.read.feedback import Effect
 from memkit.read.profile import stated
 from memkit.read.recall import Conditions, Recall, check_request
 from memkit.read.recipes import Recipe
+from memkit.read.shadow import wanted
 from memkit.record import sessions, store
-from memkit.record.model import Episode, Memory, Op, Outcome
+from memkit.record.model import Episode, Memory, Op, Outcome, ProposalStatus
 from memkit.record.scope import Scope
 from memkit.record.text import count_tokens
 from memkit.verbs.reading import ReadingVerbs
+from memkit.write import proposals
 from memkit.write.arguments import said
 from memkit.write.episodes import check_session
 
@@ -50,7 +52,8 @@ class UsingVerbs(ReadingVerbs):
 
         `rules` are shown in full, outside the budget. `budget` is for all memory; the profile takes at most `profile_quota` of it, and with
         `window`, the tokens of the model, memory gets no more than is left. `session` holds (role, text) or episodes, or
-        names a recorded one; `form` is "text", "markdown", "xml" or "chat". Raises Refused, and NotFound for no such session.
+        names a recorded one; `form` is "text", "markdown", "xml" or "chat". Proposals that the query would have found are counted,
+        never shown; a budget of 0 counts nothing. Raises Refused, and NotFound for no such session.
         """
         require(self.principal, "search", "read")
         check_request(query, budget, limit, recipe)
@@ -59,12 +62,13 @@ class UsingVerbs(ReadingVerbs):
             session = self._turns(session, scope)
         texts = contexts.check_texts(prefix=prefix, rules=rules, goal=goal, session=session, tool_results=tool_results, form=form)
         asked = Asked(query, budget, profile_quota, window, recipe, limit, **texts)
-        stored = self._place(scope).scope
+        stored, missed = self._place(scope).scope, self._missed(query, scope) if budget else []
         for _ in range(TRIES):
             context, shown = self._assembled(asked, scope)
             with self.db.write() as tx:
                 if audit.all_current(tx, self.principal.tenant, shown.items):
                     feedback.count_uses(tx, [item.memory for item in shown.items], shown.at)
+                    proposals.count_wanted(tx, self.db, self.principal.tenant, missed, query=query, now=shown.at)
                     number = audit.keep(tx, shown, self.db.keyed_digest, principal=self.principal, scope=stored)
                     return replace(context, audit_id=number)
         raise MemkitError(f"what would be shown was rewritten each of the {TRIES} times it was assembled; nothing was shown, so call again")
@@ -102,6 +106,12 @@ class UsingVerbs(ReadingVerbs):
             sessions.require_session(tx, self.principal.tenant, session, self._visible(scope))
             told = sessions.listed(tx, self.principal.tenant, session, self._visible(scope))
         return [episode for episode in told if episode.visible and episode.text]
+
+    def _missed(self, query: str, scope: Scope) -> list[int]:
+        """Return the numbers of the waiting proposals that the query would have found, had they been memories."""
+        with self.db.read() as tx:
+            waiting = proposals.listed(tx, self.principal, self._visible(scope), ProposalStatus.PENDING)
+        return wanted(((proposal.id, proposal.content or "") for proposal in waiting), query)
 
     def _assembled(self, asked: Asked, scope: Scope) -> tuple[Context, audit.Shown]:
         now, visible, tenant = self._now(), self._visible(scope), self.principal.tenant

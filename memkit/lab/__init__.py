@@ -1,7 +1,7 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
+from memkit.lab import arena, defences, deploys
 from memkit.lab import checks as check
-from memkit.lab import deploys
 from memkit.lab import evaluate_redaction as redaction
 from memkit.lab import hunting as hunt
 from memkit.lab import races as race
@@ -26,12 +26,14 @@ __all__ = [
     "Versions",
     "Watcher",
     "Workspace",
+    "arena",
     "check",
     "check_out",
     "clock",
     "compete",
     "data_folder",
     "day",
+    "defences",
     "deploys",
     "hunt",
     "ids",

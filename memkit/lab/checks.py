@@ -12,6 +12,7 @@ from collections.abc import Collection
 
 import memkit
 from memkit.lab.answer import Answer
+from memkit.lab.checks_context import context_1, context_2, context_3
 from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
 from memkit.lab.checks_redaction import redaction_1, redaction_2, redaction_3
 from memkit.lab.checks_revisions import revisions_1, revisions_2, revisions_3
@@ -20,6 +21,9 @@ from memkit.lab.sandbox import data_folder
 
 __all__ = [
     "Answer",
+    "context_1",
+    "context_2",
+    "context_3",
     "evidence_1",
     "evidence_2",
     "evidence_3",

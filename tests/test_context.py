@@ -181,6 +181,29 @@ def test_a_recorded_session_is_shown_as_it_stands_after_forgetting() -> None:
             kit.context("x", scope=SHOP, budget=0, session="tuesday")
 
 
+# --- what waits
+
+
+def test_a_context_counts_who_waits_once_for_each_question_and_recall_counts_nothing() -> None:
+    """Shadow recalls: the proposals of the visible scopes that the query would have found, counted and never shown."""
+    with memkit.open() as kit:
+        guess = kit.propose("cache", "the cache is cold on Mondays", scope=SHOP, confidence=0.8)
+        other = kit.propose("cache", "the cache is cold on Sundays", scope=memkit.Scope(workspace="bank"), confidence=0.8)
+        far = kit.propose("ferry", "the ferry leaves at nine", scope=SHOP, confidence=0.8)
+
+        def counted() -> dict[int, int]:
+            return {one.id: one.recalls for scope in (SHOP, memkit.Scope(workspace="bank")) for one in kit.inbox(scope=scope)}
+
+        kit.recall("when is the cache cold?", scope=SHOP, budget=900)
+        kit.context("when is the cache cold?", scope=SHOP, budget=0)
+        assert counted() == {guess.id: 0, other.id: 0, far.id: 0}
+        for query in ("when is the cache cold?", "When is the   cache COLD", "is it cold on mondays", "deploy on Friday", "\ud800"):
+            assert kit.context(query, scope=SHOP, budget=900).injected == ""
+        assert counted() == {guess.id: 2, other.id: 0, far.id: 0}
+        kit.admit(guess)
+        assert keys(kit.context("cold cache", scope=SHOP, budget=900)) == ["cache"]
+
+
 # --- budget
 
 

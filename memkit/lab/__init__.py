@@ -1,7 +1,7 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
+from memkit.lab import arena, conversation, defences, deploys
 from memkit.lab import checks as check
-from memkit.lab import conversation, deploys
 from memkit.lab import deaths as killed
 from memkit.lab import evaluate_redaction as redaction
 from memkit.lab import evening as tidying
@@ -38,6 +38,7 @@ __all__ = [
     "Versions",
     "Watcher",
     "Workspace",
+    "arena",
     "check",
     "check_out",
     "clock",
@@ -45,6 +46,7 @@ __all__ = [
     "conversation",
     "data_folder",
     "day",
+    "defences",
     "deploys",
     "flipped",
     "hunt",

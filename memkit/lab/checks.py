@@ -13,6 +13,7 @@ from collections.abc import Collection
 import memkit
 from memkit.lab.answer import Answer
 from memkit.lab.checks_candidates import candidates_1, candidates_2, candidates_3
+from memkit.lab.checks_context import context_1, context_2, context_3
 from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
 from memkit.lab.checks_recall import recall_1, recall_2, recall_3
 from memkit.lab.checks_redaction import redaction_1, redaction_2, redaction_3
@@ -26,6 +27,9 @@ __all__ = [
     "candidates_1",
     "candidates_2",
     "candidates_3",
+    "context_1",
+    "context_2",
+    "context_3",
     "evidence_1",
     "evidence_2",
     "evidence_3",

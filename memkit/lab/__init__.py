@@ -1,8 +1,8 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
 from memkit.lab import checks as check
+from memkit.lab import conversation, deploys
 from memkit.lab import deaths as killed
-from memkit.lab import deploys
 from memkit.lab import evaluate_redaction as redaction
 from memkit.lab import evening as tidying
 from memkit.lab import hunting as hunt
@@ -42,6 +42,7 @@ __all__ = [
     "check_out",
     "clock",
     "compete",
+    "conversation",
     "data_folder",
     "day",
     "deploys",

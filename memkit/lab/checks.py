@@ -12,6 +12,7 @@ from collections.abc import Collection
 
 import memkit
 from memkit.lab.answer import Answer
+from memkit.lab.checks_candidates import candidates_1, candidates_2, candidates_3
 from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
 from memkit.lab.checks_recall import recall_1, recall_2, recall_3
 from memkit.lab.checks_redaction import redaction_1, redaction_2, redaction_3
@@ -22,6 +23,9 @@ from memkit.lab.sandbox import data_folder
 
 __all__ = [
     "Answer",
+    "candidates_1",
+    "candidates_2",
+    "candidates_3",
     "evidence_1",
     "evidence_2",
     "evidence_3",

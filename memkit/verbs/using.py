@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
+
+from sqlite_utils import Database as SqliteUtils
 
 from memkit.errors import Conflict, MemkitError, NotFound, Refused, shown
 from memkit.govern.access import require
@@ -16,11 +19,13 @@ from memkit.read.profile import stated
 from memkit.read.recall import Conditions, Recall, check_request
 from memkit.read.recipes import Recipe
 from memkit.read.render import LEAST
+from memkit.read.shadow import wanted
 from memkit.record import sessions, store
-from memkit.record.model import Episode, Memory, Op, Outcome
+from memkit.record.model import Episode, Memory, Op, Outcome, ProposalStatus
 from memkit.record.scope import Scope
 from memkit.record.text import count_tokens
 from memkit.verbs.reading import ReadingVerbs
+from memkit.write import proposals
 from memkit.write.arguments import said
 from memkit.write.episodes import check_session
 
@@ -49,6 +54,7 @@ class UsingVerbs(ReadingVerbs):
     ) -> Context:
         """Assemble what a model is given in one turn: the caller's own texts, and memory as cited data behind them; count and audit it.
 
+        What waits in the inbox and would have answered is counted too, once a question, and never shown.
         `rules` are shown in full, outside the budget. `budget` is for all memory; the profile takes at most `profile_quota` of it, and with
         `window`, the tokens of the model, memory gets no more than is left. `session` holds (role, text) or episodes, or
         names a recorded one; `form` is "text", "markdown", "xml" or "chat". Raises Refused, and NotFound for no such session.
@@ -66,6 +72,7 @@ class UsingVerbs(ReadingVerbs):
             with self.db.write() as tx:
                 if audit.all_current(tx, self.principal.tenant, shown.items):
                     feedback.count_uses(tx, [item.memory for item in shown.items], shown.at)
+                    self._count_wanted(tx, asked.query, scope, shown.at)
                     number = audit.keep(tx, shown, self.db.keyed_digest, principal=self.principal, scope=stored)
                     return replace(context, audit_id=number)
         raise MemkitError(f"what would be shown was rewritten each of the {TRIES} times it was assembled; nothing was shown, so call again")
@@ -94,6 +101,13 @@ class UsingVerbs(ReadingVerbs):
         told = said(why)
         outcome = self._observed_in_use(memory, feedback.contradicted, episode, holds=False)
         return replace(outcome, why=f"{told}: {outcome.why}" if told else outcome.why)
+
+    def _count_wanted(self, tx: SqliteUtils, query: str, scope: Scope, now: datetime) -> None:
+        """Count the candidates that wait and would have answered: shadow recalls, for the gates of consolidation."""
+        waiting = proposals.listed(tx, self.principal, self._visible(scope), ProposalStatus.PENDING)
+        numbers = wanted([(one.id, one.content) for one in waiting if one.content is not None], query)
+        if numbers:
+            proposals.count_wanted(tx, self.db, self.principal.tenant, numbers, query=query, now=now)
 
     def _turns(self, session: str, scope: Scope) -> list[Episode]:
         """Return what a model was shown of a recorded session, as it stands after forgetting."""

@@ -81,7 +81,7 @@ def test_assembling_a_context_counts_what_waits_and_a_recall_only_reads():
             assert "cold" not in kit.context(query, scope=SHOP, budget=500).text
             seen.append(kit.inbox(scope=SHOP)[0].recalls)
         assert seen == [1, 1, 2, 2]
-        kit.context("cold cache?", scope=SHOP, budget=0)
+        kit.context("cold cache?", scope=SHOP, budget=500)
         assert through(kit.inbox(scope=SHOP)[0], Gates(), now=NOW).reason == "PASSED_THE_GATES"
 
 

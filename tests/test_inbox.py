@@ -181,7 +181,8 @@ def test_what_other_cells_do_is_seen_and_what_is_forgotten_is_nowhere(inbox):
     inbox.kit.admit(6)
     inbox._look_again()
     assert inbox.said == "The record was changed outside this widget."
-    assert "周四下午" in inbox.snapshot() + area(inbox, "turns")
+    inbox.ask("发布窗口是什么时候？")
+    assert [("周四下午" in area(inbox, name)) for name in ("turns", "asked")] == [True, True]
     inbox.kit.forget("发布窗口", scope=SHOP, expected=1, reason="asked")
     inbox._look_again()
     shown = [w.value for w in walk(inbox) if type(w).__name__ == "HTML" and w is not mark_area(inbox)]

@@ -1,7 +1,8 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
-from memkit.lab import arena, conversation, defences, deploys
+from memkit.lab import arena, defences, deploys
 from memkit.lab import checks as check
+from memkit.lab import conversations as conversation
 from memkit.lab import deaths as killed
 from memkit.lab import evaluate_redaction as redaction
 from memkit.lab import evening as tidying

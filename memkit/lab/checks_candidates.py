@@ -12,7 +12,7 @@ from typing import NamedTuple
 import memkit
 from memkit.errors import MemkitError
 from memkit.lab.answer import Answer
-from memkit.lab.conversation import Conversation, script_of
+from memkit.lab.conversations import Conversation, script_of
 from memkit.record.model import Candidate, Kind, Op, Proposal, ProposalStatus, Trust
 from memkit.write.gates import Gates, through
 

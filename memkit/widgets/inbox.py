@@ -1,7 +1,7 @@
 """A conversation that plays turn by turn, and the inbox it fills: a person admits or rejects, and sees what came of it and what was missed.
 
 The conversation may be the scripted one, or what the learner says. It looks again after every cell. Not here: HTML (`inbox_view.py`), the
-script (`lab/conversation.py`), or any decision; every answer comes from the package.
+script (`lab/conversations.py`), or any decision; every answer comes from the package.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPEAKERS = ["user", "assistant", "tool"]
 class Inbox(Panel):
     """An inbox over a conversation.
 
-    `talk` is a `memkit.lab.conversation.Conversation`; `scopes` holds its scope, by the name of the variable it is in, for the code that is
+    `talk` is a `lab.conversation.Conversation`; `scopes` holds its scope, by the name of the variable it is in, for the code that is
     shown. Raises Refused for another scope.
     """
 
@@ -174,7 +174,7 @@ class Inbox(Panel):
             self._stop()
             return
         if changed:
-            self.said, self._good = "The record was changed outside this widget.", True
+            self.said, self._good, self.asked = "The record was changed outside this widget.", True, None  # what was asked may be forgotten
             self._update()
 
     def _stop(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 import memkit
 from memkit import lab
 from memkit.errors import NotFound
-from memkit.lab.conversation import Conversation, compare, script_of, unmarked
+from memkit.lab.conversations import Conversation, compare, script_of, unmarked
 from memkit.lab.evaluate_extraction import Gold
 from memkit.read.context import Context
 

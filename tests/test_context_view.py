@@ -1,4 +1,4 @@
-"""The view of a context and the arena as panels, without a browser: what a person does, what is shown, and what cannot break out of HTML."""
+"""The view of a context and the arena as panels, without a browser: what is done, what is shown, and what stays out of HTML."""
 
 from __future__ import annotations
 

@@ -252,6 +252,22 @@ def test_a_quarter_is_allowed_once_and_many_small_losses_are_one_big_one(kit, cl
     assert len(kit.consolidate(scope=SHOP, planner=oldest_first(loses(0.2))).written) == 1
 
 
+def test_a_small_scope_is_not_emptied_in_the_shadow_of_a_large_one(kit, clock):
+    large = memkit.Scope(workspace="warehouse")
+    eight(kit)
+    for n in range(24):
+        kit.admit(kit.propose(f"shelf {n}", f"shelf number {n}", scope=large))
+    assert len(kit.consolidate(scope=large, planner=oldest_first(loses(0.1))).written) == 2
+    clock.now += timedelta(hours=1)
+    assert len(kit.consolidate(scope=SHOP, planner=oldest_first(loses(0.25))).written) == 2
+    for scope in (SHOP, None):  # together with what was taken there, by whichever run
+        clock.now += timedelta(hours=1)
+        with pytest.raises(memkit.FuseTripped, match="in the last 7 days"):
+            kit.consolidate(scope=scope, planner=oldest_first(loses(0.2)))
+    clock.now += timedelta(hours=2)
+    assert len(kit.consolidate(scope=large, planner=oldest_first(loses(0.1))).written) == 2
+
+
 def test_below_four_entries_a_run_may_only_add(kit):
     for n in range(3):
         kit.admit(kit.propose(f"key {n}", f"statement {n} about {'abc'[n]}", scope=SHOP))
@@ -305,6 +321,57 @@ def test_a_plan_that_does_not_fit_what_was_seen_is_refused_whole(kit, change, sa
         kit.consolidate(scope=SHOP, planner=spoil(change), fuse=Fuse(percent=100, least=0))
     assert error.value.reason == "BAD_PLAN"
     assert [line for line in dump(kit).split("\n") if "lease" not in line] == [line for line in before.split("\n") if "lease" not in line]
+
+
+def test_a_step_that_names_one_memory_and_the_key_of_another_is_refused(kit):
+    eight(kit)
+    kit.remember("tone", "dry", scope=SHOP)
+
+    def mixed_up(seen: Seen) -> Plan:
+        victim = seen.memories[7]
+        step = replace(retire(victim), key="tone", into=seen.memories[0].id)
+        return Plan((step,), tuple(memory.id for memory in seen.memories if memory is not victim), {})
+
+    with pytest.raises(memkit.Refused, match="names another key, scope or revision"):
+        kit.consolidate(scope=SHOP, planner=mixed_up)
+    assert kit.current("tone", scope=SHOP).content == "dry"
+
+
+def test_a_step_that_writes_over_a_memory_without_naming_it_is_refused_so_the_fuse_counts_it(kit):
+    eight(kit)
+    for n in range(8):
+        infer(kit, f"key {n}", f"another statement {n} about {'abcdefgh'[n]}")
+
+    def quiet(seen: Seen) -> Plan:
+        plan = tidy(seen)
+        steps = tuple(replace(step, memory="", expected=0) for step in plan.steps)
+        return replace(plan, steps=steps, kept=tuple(memory.id for memory in seen.memories))
+
+    with pytest.raises(memkit.FuseTripped, match="8 of 8 entries"):
+        kit.consolidate(scope=SHOP)
+    with pytest.raises(memkit.Refused, match="writes over a memory that it does not name"):
+        unlock(kit).consolidate(scope=SHOP, planner=quiet)
+    assert [memory.content for memory in kit.history("key 0", scope=SHOP)] == ["statement 0 about a"]
+
+
+def test_what_does_not_say_the_same_is_not_merged(kit):
+    infer(kit, "theme", "the theme is dark", cite="a.txt")
+    infer(kit, "colours", "the theme is not dark", cite="b.txt")
+
+    def merges(seen: Seen) -> Plan:
+        one, other = seen.proposals
+        step = Step(Stage.LIGHT, Act.MERGE, one.scope, one.key, "DUPLICATE", "alike", one.content, proposal=one.id, into=other.id)
+        return Plan((step,), (), {other.id: "WAITS"})
+
+    with pytest.raises(memkit.Refused, match="merges what does not say the same"):
+        kit.consolidate(scope=SHOP, planner=merges)
+    assert [waits.supports for waits in kit.inbox(scope=SHOP)] == [1, 1]
+
+
+def unlock(kit):
+    """Let the wait after a failure be over."""
+    kit._clock.now += timedelta(hours=1)
+    return kit
 
 
 def retire(memory):

@@ -69,9 +69,7 @@ def test_every_control_asks_again_and_every_look_is_audited(kit):
         control.value = value
         numbers.append(view.context.audit_id)
     assert numbers == [1, 2, 3, 4] and view.context.text.count("memkit-memory") == 0 and view.key.options == ()
-    assert (
-        "kit.context('nothing of the kind', scope=memkit.Scope(workspace='shop', user=True), budget=0, form='xml', **given)" in view.call
-    )
+    assert "kit.context('nothing of the kind', scope=memkit.Scope(workspace='shop', user=True), budget=0, form='xml', **given)" in view.call
 
 
 def test_a_correction_of_nothing_is_refused_in_view_and_the_panel_goes_on(kit):

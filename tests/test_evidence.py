@@ -91,6 +91,14 @@ def test_observe_refuses_what_cannot_be_located(cite: str, error: type[MemkitErr
         observe(cite, Reader(texts), NOW)
 
 
+@pytest.mark.parametrize("cite", [None, 3, b"prod.cfg", {"prod.cfg"}, ["prod.cfg", None]])
+def test_a_citation_that_is_no_text_is_refused_by_every_verb(cite: str) -> None:
+    with memkit.open(sources={"prod.cfg": "timeout=30"}) as kit:
+        for verb in (kit.learn, kit.propose):
+            with pytest.raises(BadLocator, match="it must be text, such as"):
+                verb("timeout", "it is 30", scope=memkit.Scope(workspace="shop"), cite=cite)
+
+
 def test_each_source_is_read_once_even_when_it_fails() -> None:
     class Counting(Texts):
         def read(self, name: str) -> bytes:
@@ -139,6 +147,19 @@ def test_a_check_says_what_it_found() -> None:
     moved = recheck("prod.cfg#lines=1", "timeout=30\n", "# new\ntimeout=30\n")
     assert (moved.verdict, moved.found, moved.why) == (Verdict.MOVED, "timeout=30", "the lines of prod.cfg#lines=1 now start at line 2")
     assert len(recheck("a.md", "x", "y" * 9999).found or "") == 2000
+
+
+@pytest.mark.parametrize(
+    ("cite", "before", "after", "says"),
+    [
+        ("a.json#key=x", '{"x": 30}', '{"x": "30"}', ": its type, its bytes or its layout differ"),
+        ("a.md", "one\n", "one\r\n", ": its type, its bytes or its layout differ"),
+        ("a.md", "x" * 3000, "x" * 2999 + "y", " as far as it was kept"),
+    ],
+)
+def test_a_part_that_changed_and_reads_the_same_says_so(cite: str, before: str, after: str, says: str) -> None:
+    done = recheck(cite, before, after)
+    assert (done.verdict, done.why) == (Verdict.CHANGED, f"{cite} is not what it was, although it reads the same{says}")
 
 
 def test_what_is_shown_of_a_changed_source_is_masked_before_it_is_cut() -> None:

@@ -70,6 +70,32 @@ def test_a_waiting_candidate_is_counted_once_for_each_distinct_question_and_neve
         assert [hit.memory.key for hit in kit.recall("cold cache", scope=SHOP, budget=500).hits] == ["cache"]
 
 
+def test_assembling_a_context_counts_what_waits_and_a_recall_only_reads():
+    with memkit.open(clock=lambda: NOW) as kit:
+        kit.propose("cache", "the cache is cold on Mondays", scope=SHOP, confidence=0.8)
+        for query in ("when is the cache cold?", "When is the   cache COLD", "what happens on mondays with the cache", "cold cache?"):
+            kit.recall(query, scope=SHOP, budget=500)
+        assert [one.recalls for one in kit.inbox(scope=SHOP)] == [0]
+        seen = []
+        for query in ("when is the cache cold?", "When is the   cache COLD", "what happens on mondays with the cache", "deploy on friday"):
+            assert "cold" not in kit.context(query, scope=SHOP, budget=500).text
+            seen.append(kit.inbox(scope=SHOP)[0].recalls)
+        assert seen == [1, 1, 2, 2]
+        kit.context("cold cache?", scope=SHOP, budget=0)
+        assert through(kit.inbox(scope=SHOP)[0], Gates(), now=NOW).reason == "PASSED_THE_GATES"
+
+
+def test_a_context_counts_only_what_waits_in_scopes_visible_there():
+    with memkit.open(clock=lambda: NOW) as kit:
+        kit.propose("cache", "the cache is cold on Mondays", scope=memkit.Scope(workspace="shop", env="test"), confidence=0.8)
+        kit.context("when is the cache cold?", scope=SHOP, budget=500)
+        other = kit.acting_as(memkit.Principal(tenant="other"))
+        other.context("when is the cache cold?", scope=memkit.Scope(workspace="shop", env="test"), budget=500)
+        assert [one.recalls for one in kit.inbox(scope=memkit.Scope(workspace="shop", env="test"))] == [0]
+        kit.context("when is the cache cold?", scope=memkit.Scope(workspace="shop", env="test"), budget=500)
+        assert [one.recalls for one in kit.inbox(scope=memkit.Scope(workspace="shop", env="test"))] == [1]
+
+
 def test_what_was_decided_is_not_counted_any_more():
     with memkit.open(clock=lambda: NOW) as kit:
         proposal = kit.propose("cache", "the cache is cold on Mondays", scope=SHOP)

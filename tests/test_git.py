@@ -93,6 +93,12 @@ def test_the_branch_is_read_from_the_work_tree(root: Path) -> None:
     assert [*seen, git.branch_of(root)] == ["main", "main", "feature/超时", None]
 
 
+@pytest.mark.parametrize("root", [None, "a\0b", 3])
+def test_the_branch_of_what_is_no_path_is_refused(root: str) -> None:
+    with pytest.raises(memkit.NotFound, match="pass the path of a folder"):
+        memkit.branch_of(root)
+
+
 def test_a_scope_may_take_its_branch_from_the_work_tree(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(root, "switch", "--quiet", "-c", "feature/pay")
     monkeypatch.chdir(root / "conf")

@@ -35,6 +35,44 @@ def solutions(lesson: Path) -> Iterator[tuple[str, str]]:
             yield solution, check
 
 
+def sections(lesson: Path) -> dict[str, list[str]]:
+    """Return the code cells under each numbered heading, in order."""
+    found: dict[str, list[str]] = {}
+    title = ""
+    for cell in json.loads(lesson.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            title = ["", title, *re.findall(r"^## (.+)$", source, re.MULTILINE)][-1]
+        elif title[:1].isdigit():
+            found.setdefault(title, []).append(source)
+    return found
+
+
+def unclaimed(found: dict[str, list[str]]) -> list[str]:
+    """Return the sections none of whose cells asserts anything."""
+    return [title for title, sources in found.items() if not any(re.search(r"^\s*assert ", source, re.MULTILINE) for source in sources)]
+
+
+def without_plain_call(found: dict[str, list[str]]) -> list[str]:
+    """Return the sections with a widget where no other cell makes a call that a learner could keep."""
+    return [
+        title
+        for title, sources in found.items()
+        if any("from memkit.widgets" in source for source in sources)
+        and not any(re.search(r"\w\.\w+\(", source) for source in sources if "memkit.widgets" not in source)
+    ]
+
+
+def unwanted(source: str) -> list[str]:
+    """Return what a cell may not hold: an `Output` widget, and texts that are absolute paths."""
+    nodes = list(ast.walk(ast.parse(source)))
+    middles = [part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values[1:]]
+    names = [node.attr if isinstance(node, ast.Attribute) else node.id for node in nodes if isinstance(node, ast.Attribute | ast.Name)]
+    names += [alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in middles]
+    return [name for name in names if name == "Output"] + [text for text in texts if re.match(r"(/|~/|[A-Za-z]:[\\/])\w", text)]
+
+
 def run(source: str, names: dict[str, object]) -> None:
     exec(compile(source, "<cell>", "exec"), names)
 
@@ -52,6 +90,33 @@ def test_a_lesson_says_what_it_asks_takes_and_gives(lesson):
     assert re.match(rf"# {lesson.stem[:2]} · .+\?\n", first)
     assert [word for word in ("What you'll do", "What you'll learn", "What you need", "minutes") if word not in first] == []
     assert [word for word in ("## Summary", "What a production system adds", "Further reading") if word not in last] == []
+
+
+def test_each_term_that_a_lesson_promises_is_used_in_it(lesson):
+    first, *others = cells(lesson, "markdown")
+    promised = re.findall(r"(?<!\*)\*(\w[^*|]*)\*(?!\*)|`([^`]+)`", re.search(r"What you'll learn\*\* \|(.+)\|", first)[1])
+    text = "\n".join([*others, *cells(lesson, "code")]).lower()
+    assert [term for pair in promised for term in pair if term.lower() not in text] == []
+
+
+def test_each_section_asserts_what_it_claims(lesson):
+    found = sections(lesson)
+    assert len(found) >= 5 and unclaimed(found) == []
+    title = next(iter(found))
+    assert unclaimed(found | {title: [source.replace("assert ", "") for source in found[title]]}) == [title]
+
+
+def test_each_widget_has_its_plain_call_in_its_section(lesson):
+    found = sections(lesson)
+    assert without_plain_call(found) == []
+    alone = {title: [source for source in sources if "memkit.widgets" in source] for title, sources in found.items()}
+    assert without_plain_call(alone) == [title for title, sources in alone.items() if sources] != []
+
+
+def test_no_cell_has_an_output_widget_or_an_absolute_path(lesson):
+    assert [wrong for source in cells(lesson, "code") for wrong in unwanted(source)] == []
+    sabotaged = "from ipywidgets import Output\nopen('" + "/" + "home')"
+    assert unwanted(sabotaged) == ["Output", "/" + "home"]
 
 
 def test_each_prediction_has_its_answer_folded(lesson):

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from math import fsum
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import memkit
 from memkit.read import recall as recalling
 from memkit.read.analyze import analyze
+from memkit.read.recall import tokens_of
 from memkit.record import store
 
 PROD, TEST, SHOP = (memkit.Scope(workspace="shop", **{"env": env} if env else {}) for env in ("prod", "test", None))
@@ -231,6 +233,34 @@ def test_more_budget_never_gives_fewer_tokens_and_none_is_exceeded() -> None:
             tokens = [kit.recall("deploy 部署", scope=SHOP, budget=budget, limit=limit).tokens for budget in range(0, 250)]
             assert tokens[0] == 0 and tokens == sorted(tokens) and tokens[-1] > 0
             assert all(used <= budget for budget, used in enumerate(tokens))
+
+
+@given(
+    st.lists(st.tuples(sentences, st.sampled_from([SHOP, PROD]), st.integers(1, 12)), min_size=1, max_size=10),
+    st.sampled_from(
+        ["deploy", "deploy 部署", "What is the timeout, and who deploys? Which branch am I on?", "缓存策略？另外，谁负责部署？"]
+    ),
+    st.sampled_from([memkit.TFIDF, memkit.BALANCED, memkit.THOROUGH]),
+)
+@settings(max_examples=12, deadline=None)
+def test_the_laws_of_the_budget_hold_for_every_recipe_and_any_number_of_needs(
+    texts: list[tuple[str, memkit.Scope, int]], question: str, recipe: memkit.Recipe
+) -> None:
+    with memkit.open(sources={"prod.cfg": "timeout=30"}) as kit:
+        kit.learn("cited", "timeout=30, deploy 部署", scope=PROD, cite="prod.cfg#key=timeout")
+        for n, (text, scope, times) in enumerate(texts):
+            kit.remember(f"k{n}", " ".join([text] * times), scope=scope)
+        kit.sources["prod.cfg"] = "timeout=45"
+        most = kit.recall(question, scope=PROD, budget=10**6, recipe=recipe).tokens
+        budgets = [*range(0, 30), *range(30, most + 2, 9), 10**6]
+        found = [kit.recall(question, scope=PROD, budget=budget, recipe=recipe) for budget in budgets]
+        tokens = [one.tokens for one in found]
+        assert tokens[0] == 0 and tokens == sorted(tokens) and tokens[-1] == most
+        assert all(used <= budget for budget, used in zip(budgets, tokens, strict=True))
+        for one in found:
+            assert all(hit.score == fsum(hit.parts.values()) for hit in one.hits)
+            assert all(skip.reason != "OVER_BUDGET" or tokens_of(skip.memory) > one.budget - one.tokens for skip in one.skipped)
+            assert "cited" not in keys(one)
 
 
 def test_an_item_too_large_is_skipped_and_the_fill_goes_on() -> None:

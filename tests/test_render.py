@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from shown import memories
 
 from memkit.read.age import in_words
-from memkit.read.render import FORMS, NOTICE, Item, block, frame_price, letters, line, line_price, quoted
+from memkit.read.render import FORMS, LEAST, NOTICE, Item, block, frame_price, letters, line, line_price, quoted
 from memkit.record.fence import is_recalled, recalled_spans
 from memkit.record.model import Evidence, Kind, Memory, Op, Status, Trust, Verdict
 from memkit.record.text import count_tokens
@@ -90,6 +90,14 @@ def test_a_block_never_costs_more_than_it_was_charged(key: str, content: str, fo
     now, shown = START + timedelta(days=days), memory(key, content)
     text = block([line(Item(shown, verdict), form, now)] * 2, form, sign)
     assert count_tokens(text) <= frame_price(form, count_tokens) + 2 * line_price(shown, False, form, now, count_tokens)
+
+
+@given(hostile, hostile, st.sampled_from(FORMS), st.integers(0, 400), st.sampled_from(Trust))
+@settings(max_examples=300, deadline=None)
+def test_a_line_costs_at_least_the_shortest_one_beyond_its_content(key: str, content: str, form: str, days: int, trust: Trust) -> None:
+    shown = memory(key or "k", content, trust=trust, n=0xABCDEFABCDEFABCD)
+    price = line_price(shown, False, form, START + timedelta(days=days), count_tokens)
+    assert price >= count_tokens(LEAST) + count_tokens(content)
 
 
 def test_no_lines_give_no_block() -> None:

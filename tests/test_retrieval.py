@@ -73,6 +73,15 @@ def test_the_default_reaches_its_promise_on_our_own_set_and_shows_nothing_wrong(
     assert found["noise"] <= 0.15 and found["wrong"] == 0
 
 
+def test_the_default_reaches_its_promise_in_chinese_and_in_mixed_text_alone() -> None:
+    (mine,) = own()
+    told = evaluation.answers(mine, rivals.by_recipe(BALANCED)(mine))
+    found = evaluation.row("balanced", "zh and mixed", [one for one in told if one.question.group in ("zh", "mixed")]).values
+    assert found["hit@1"] and found["hit@5"] and found["empty"] and found["noise"] and found["wrong"]
+    assert found["hit@1"][0] >= 0.88 and found["hit@5"][0] >= 0.97 and found["empty"][0] <= 0.025
+    assert found["noise"][0] <= 0.15 and found["wrong"][0] == 0
+
+
 def test_our_own_set_has_every_kind_of_question_in_both_languages() -> None:
     (mine,) = own()
     assert len(mine.lines) >= 150 and len(mine.questions) >= 150

@@ -92,3 +92,26 @@ def test_state_is_redacted_and_checked() -> None:
         with pytest.raises(memkit.BadScope):
             kit.state.plan("x", "y", scope=None)  # type: ignore[arg-type]
         assert kit.admin.sweep(token) == {":memory:": 0}
+
+
+@pytest.mark.parametrize(
+    ("value", "proof", "error"),
+    [
+        ("x", 3, memkit.BadLocator),
+        ("x", [None], memkit.BadLocator),
+        ("x", "a.txt#key=", memkit.BadLocator),
+        ("x", "../a.txt", memkit.UnsafePath),
+        ("x", ["a.txt"] * 51, memkit.Refused),
+        ("x" * 20_001, "a.txt", memkit.Refused),
+        ("\ud800", "a.txt", memkit.Refused),
+        (3, "a.txt", memkit.Refused),
+    ],
+)
+def test_what_could_never_be_kept_or_cited_is_refused_when_it_is_planned(value: str, proof: str, error: type[Exception]) -> None:
+    with memkit.open(sources={"a.txt": "x"}) as kit:
+        with pytest.raises(error):
+            kit.state.plan("step", value, scope=SHOP, proof=proof)
+        with pytest.raises(error):
+            kit.state.done("step", value, scope=SHOP, proof=proof)
+        assert kit.state.get("step", scope=SHOP) is None
+        assert kit.state.plan("step", "x", scope=SHOP, proof="later.txt").awaited == ("later.txt",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memkit
-from memkit.errors import BadLocator
+from memkit.errors import BadLocator, MemkitError, NotFound, Refused, UnsafePath
 from memkit.record.evidence import Reader, check, observe
 from memkit.record.model import Verdict
 from memkit.record.quotes import folded
@@ -83,6 +84,23 @@ def test_start_says_which_of_several_is_meant() -> None:
 def test_what_does_not_stand_there_is_refused(text: str, start: int | None) -> None:
     with pytest.raises(BadLocator, match="does not stand"):
         first("a.toml", text, start)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "error", "says"),
+    [
+        ("none.cfg", "30", NotFound, "there is no source 'none.cfg'"),
+        ("binary", "30", Refused, "it is not text"),
+        ("../a.toml", "30", UnsafePath, "has the part '..'"),
+        (None, "30", UnsafePath, "a source name is NoneType"),
+        ("a.toml", None, Refused, "text is None and sources is Texts; pass the selected text, and sources=kit.sources"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_as_a_citation_of_it_would_be(source: str, text: str, error: type[MemkitError], says: str) -> None:
+    with pytest.raises(error, match=re.escape(says)):
+        suggest(source, text, sources=Texts({**TEXTS, "binary": b"\xff\xff"}))
+    with pytest.raises(Refused, match="sources is dict"):
+        suggest("a.toml", "30", sources=TEXTS)  # type: ignore[arg-type]
 
 
 @given(st.sampled_from(sorted(TEXTS)), st.data())

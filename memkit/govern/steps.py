@@ -18,12 +18,13 @@ from memkit.record import state as states
 from memkit.record import store
 from memkit.record.database import Database
 from memkit.record.evidence import Reader, check, observe, worst
+from memkit.record.locator import Locator
 from memkit.record.model import Evidence, Kind, Verdict
 from memkit.record.scope import Principal, Scope, require_scope
-from memkit.record.sources import Sources
+from memkit.record.sources import Sources, check_name
 from memkit.record.state import Phase, State
-from memkit.write.arguments import check_key
-from memkit.write.citing import first_hand, observed
+from memkit.write.arguments import LONGEST_CONTENT, check_key, check_text
+from memkit.write.citing import cites_of, first_hand, observed
 from memkit.write.redact import redact
 
 
@@ -44,15 +45,20 @@ class Steps:
         self._db, self._sources, self._principal, self._clock = db, sources, principal, clock
 
     def plan(self, name: str, value: str, *, scope: Scope, proof: str | Sequence[str] = ()) -> State:
-        """Note what is meant to happen, and optionally the citations that will prove it. Overwrites what stood under the name."""
-        cites = (proof,) if isinstance(proof, str) else tuple(proof)
+        """Note what is meant to happen, and optionally the citations that will prove it. Overwrites what stood under the name.
+
+        What they name need not be there yet. Raises BadLocator and UnsafePath for what could never be cited.
+        """
+        cites = cites_of(proof)
         if redact(" ".join(cites)).findings:
             raise Refused("SECRET_IN_CITATION", "the proof holds what looks like a secret; cite by lines or by key instead")
+        for cite in cites:
+            check_name(Locator.parse(cite).source)
         return self._put(State(self._stored(scope), name, value, Phase.PLANNED, self._clock(), (), cites))
 
     def done(self, name: str, value: str, *, scope: Scope, proof: str | Sequence[str]) -> State:
         """Note what happened, with proof that is read and hashed now. Raises Refused without proof, and what `learn` raises for one."""
-        cites = (proof,) if isinstance(proof, str) else tuple(proof)
+        cites = cites_of(proof)
         if not cites:
             raise Refused(
                 "NO_PROOF", f"nothing proves {name!r}; cite what shows it, for instance proof='report.json#key=passed', or use plan"
@@ -89,8 +95,7 @@ class Steps:
     def _put(self, state: State) -> State:
         require(self._principal, "write")
         check_key(state.name)
-        if not isinstance(state.value, str):
-            raise Refused("BAD_VALUE", f"the value is of type {type(state.value).__name__}; pass text")
+        check_text("value", state.value, LONGEST_CONTENT)
         state = replace(state, value=redact(state.value).text)
         with self._db.write() as tx:
             states.put(tx, self._principal.tenant, state)

@@ -18,12 +18,11 @@ from memkit.record.locate import NotThere, locate, sha256
 from memkit.record.locator import Locator, quote_parts, quote_value
 from memkit.record.masking import MARK, masked, places
 from memkit.record.scope import Principal, named_dimensions
-from memkit.record.sessions import PREFIX, is_session
+from memkit.record.sessions import FORGOTTEN, PREFIX, is_session
 from memkit.record.sources import Unreadable
 from memkit.record.text import normalise
 
 MASK = "update episode set text = :text where id = :id"
-NOTHING = "forgotten"  # stands for the digest of words that were forgotten: nothing ever has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def unsay(tx: SqliteUtils, tenant: str, said: Iterable[Said]) -> None:
         query = "select id, locator, digest, quote from evidence where tenant = :tenant and source = :source"
         for row in store.select(tx, query, {"tenant": tenant, "source": one.source}):
             quote = _without(row["quote"], one.words)
-            digest = row["digest"] if quote == row["quote"] else NOTHING
+            digest = row["digest"] if quote == row["quote"] else FORGOTTEN
             changed = {"quote": quote, "digest": digest, "locator": _narrowed(row["locator"], one.words)}
             changed |= {"id": row["id"], "version": sha256((one.left or "").encode())}  # the old one would let the words be guessed
             update = "update evidence set quote = :quote, digest = :digest, locator = :locator, source_version = :version where id = :id"

@@ -160,8 +160,8 @@ def question(number: int) -> str:
 
 
 def ask(kit: memkit.Kit, query: str) -> list[str]:
-    """Return the keys that recall in the first scope finds."""
-    return [hit.memory.key for hit in kit.recall(query, scope=scope(0), budget=BUDGET, limit=MOST).hits]
+    """Return the keys that recall in the first scope finds, by exact TF-IDF, as the other side ranks."""
+    return [hit.memory.key for hit in kit.recall(query, scope=scope(0), budget=BUDGET, limit=MOST, recipe=memkit.TFIDF).hits]
 
 
 def _contents(kit: memkit.Kit, numbers: Sequence[int]) -> dict[str, str]:

@@ -12,21 +12,30 @@ from collections.abc import Collection
 
 import memkit
 from memkit.lab.answer import Answer
+from memkit.lab.checks_candidates import candidates_1, candidates_2, candidates_3
 from memkit.lab.checks_context import context_1, context_2, context_3
 from memkit.lab.checks_evidence import evidence_1, evidence_2, evidence_3
+from memkit.lab.checks_recall import recall_1, recall_2, recall_3
 from memkit.lab.checks_redaction import redaction_1, redaction_2, redaction_3
 from memkit.lab.checks_revisions import revisions_1, revisions_2, revisions_3
 from memkit.lab.checks_scope import scope_1, scope_2, scope_3
+from memkit.lab.checks_tidying import tidying_1, tidying_2, tidying_3
 from memkit.lab.sandbox import data_folder
 
 __all__ = [
     "Answer",
+    "candidates_1",
+    "candidates_2",
+    "candidates_3",
     "context_1",
     "context_2",
     "context_3",
     "evidence_1",
     "evidence_2",
     "evidence_3",
+    "recall_1",
+    "recall_2",
+    "recall_3",
     "redaction_1",
     "redaction_2",
     "redaction_3",
@@ -36,6 +45,9 @@ __all__ = [
     "scope_1",
     "scope_2",
     "scope_3",
+    "tidying_1",
+    "tidying_2",
+    "tidying_3",
     "tour_1",
     "tour_2",
     "tour_3",

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import click
 
-from memkit.errors import MemkitError
+from memkit.errors import MemkitError, Refused
 from memkit.lab.drift_truth import Pair, repository_pairs
 from memkit.record.evidence import Reader, check, observe
 from memkit.record.locator import Locator, key_parts, numbered, section_value
@@ -51,12 +51,28 @@ class Row:
 
 
 def read_pairs(path: Path) -> Iterator[Pair]:
-    """Yield the pairs of a file of JSON lines with `path`, `before`, `after` and `facts` (each `locator` and `changed`)."""
-    for line in path.read_text(encoding="utf-8").split("\n"):
-        if line.strip():
-            found = json.loads(line)
-            facts = tuple((str(fact["locator"]), bool(fact["changed"])) for fact in found["facts"])
-            yield Pair(str(found["path"]), str(found["before"]), str(found["after"]), facts)
+    """Yield the pairs of a file of JSON lines with `path`, `before`, `after` and `facts` (each `locator` and `changed`).
+
+    Raises Refused for a line that is something else, with its number.
+    """
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        try:
+            if line.strip():
+                yield _pair(json.loads(line))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            found = f"line {number} of {path.name} is no pair ({type(error).__name__})"
+            expected = "JSON with path, before, after, and facts, each with a locator and changed: true or false"
+            raise Refused("BAD_PAIRS", f"{found}; expected {expected}; mend or remove that line") from None
+
+
+def _pair(found: dict[str, object]) -> Pair:
+    path, before, after = texts = [found[name] for name in ("path", "before", "after")]
+    facts = [(fact["locator"], fact["changed"]) for fact in found["facts"]]  # type: ignore[attr-defined]  # TypeError is caught
+    if not all(isinstance(text, str) for text in [*texts, *(locator for locator, _ in facts)]):
+        raise TypeError("a text is missing")
+    if not all(isinstance(changed, bool) for _, changed in facts):
+        raise TypeError("changed is neither true nor false")
+    return Pair(str(path), str(before), str(after), tuple(facts))
 
 
 def measure(pairs: Iterable[Pair]) -> list[Row]:
@@ -96,12 +112,34 @@ def as_table(rows: Iterable[Row]) -> str:
 
 
 def as_bars(rows: Iterable[Row]) -> str:
-    """Return both rates of each row as bars of text; a full bar is all facts."""
-    return "\n".join(
-        f"{row.kind + '= ' + row.method:<20}{label:<13}{'█' * round(rate * BAR):<{BAR}} {rate:.1%}"
-        for row in rows
-        for label, rate in (("false-stale", row.false_rate), ("missed-stale", row.missed_rate))
-    )
+    """Return both rates of each row as bars of text under a scale, a kind at a time; a rate above 0 always shows.
+
+    >>> for line in as_bars([Row("key", "line text", 20, 10, 200, 1, 0)]).splitlines()[1:]:
+    ...     print(line.split())
+    ['line', 'text', 'false-stale', '|▎', '0.5%', '1', 'of', '200']
+    ['missed-stale', '|████████████████████', '50.0%', '10', 'of', '20']
+    """
+    lines, kind = list[str](), ""
+    for row in rows:
+        if row.kind != kind:
+            lines += [""] * bool(kind) + [f"{row.kind + '=':<27}|0%{'50%':^{BAR - 6}}100%|"]
+            kind = row.kind
+        for label, rate, count in (
+            (f"  {row.method:<12}false-stale", row.false_rate, f"{row.false} of {row.same}"),
+            (f"{'':<14}missed-stale", row.missed_rate, f"{row.missed} of {row.changed}"),
+        ):
+            lines.append(f"{label:<27}|{_bar(rate):<{BAR}} {rate:>6.1%}  {count}")
+    return "\n".join(lines)
+
+
+def _bar(rate: float) -> str:
+    """Draw a rate with eighths of a character, at least one of them where it is not 0.
+
+    >>> _bar(0.0), _bar(0.0001), _bar(1.0) == "█" * BAR
+    ('', '▏', True)
+    """
+    eighths = max(round(rate * BAR * 8), rate > 0)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
 
 def as_json(rows: Iterable[Row]) -> str:
@@ -116,7 +154,7 @@ def as_json(rows: Iterable[Row]) -> str:
 )
 @click.option("--most", default=400, show_default=True, type=click.IntRange(1), help="Pairs taken from the history, newest first.")
 @click.option("--each", default=40, show_default=True, type=click.IntRange(1), help="Pairs taken of one file.")
-@click.option("--plot", is_flag=True, help="Draw the rates as bars of text as well.")
+@click.option("--plot/--no-plot", default=True, show_default=True, help="Draw the rates as bars of text under the table.")
 @click.option("--json", "as_json_", is_flag=True, help="Print the rows for a program.")
 def command(*, data: Path | None, repo: Path | None, most: int, each: int, plot: bool, as_json_: bool) -> None:
     """Count how often each way of citing falls falsely or misses a change, over pairs of real file versions.
@@ -125,7 +163,10 @@ def command(*, data: Path | None, repo: Path | None, most: int, each: int, plot:
     """
     if (data is None) == (repo is None):
         raise click.UsageError("found neither or both of DATA and --repo; give exactly one of them")
-    rows = measure(read_pairs(data) if data else repository_pairs(repo or Path(), most=most, each=each))
+    try:
+        rows = measure(read_pairs(data) if data else repository_pairs(repo or Path(), most=most, each=each))
+    except MemkitError as error:
+        raise click.ClickException(str(error)) from error
     if not rows:
         raise click.ClickException("found no fact to measure; expected labelled pairs, or a git work tree whose history changes such files")
     click.echo(as_json(rows) if as_json_ else as_table(rows) + (f"\n\n{as_bars(rows)}" if plot else ""))

@@ -137,14 +137,25 @@ def _sides(session: Session, candidates: Iterable[Extracted]) -> tuple[list[tupl
     """Pair candidates with what was stated, one to one and within a turn first; return the pairs and the candidates that are wrong."""
     left, pairs, wrong = list(session.gold), list[tuple[Extracted, Gold]](), list[Extracted]()
     for one in filter(_believed, candidates):
-        fits = [gold for gold in left if gold.kind == _kind(one) and normalise(gold.value) in normalise(one.content or "")]
-        best = min(fits, key=lambda gold: (gold.key != one.key, abs(gold.turn - one.episode)), default=None)
+        fitting = [gold for gold in left if fits(gold, one.kind, one.content)]
+        best = min(fitting, key=lambda gold: (gold.key != one.key, abs(gold.turn - one.episode)), default=None)
         if best is None:
             wrong.append(one)
         else:
             left.remove(best)
             pairs.append((one, best))
     return pairs, wrong
+
+
+def fits(gold: Gold, kind: str, content: str | None) -> bool:
+    """Return whether a candidate of this kind and content states what was annotated; None asks to forget it.
+
+    >>> fits(Gold(1, "fact", "tests", "Node 22"), "fact", "the tests run on Node 22")
+    True
+    """
+    if content is None:
+        return gold.kind == "forget"
+    return gold.kind == kind and normalise(gold.value) in normalise(content)
 
 
 def _rows(sides: Iterable[tuple[Session, list[tuple[Extracted, Gold]], list[Extracted]]]) -> Iterable[Row]:

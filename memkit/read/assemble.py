@@ -51,6 +51,6 @@ def assembled(
     ]
     warnings = (*too_large(before[-1:] if asked.rules else [], asked.window), *profile.over_quota(left_out, asked.quota))
     warnings += tuple(window_full(taken, asked))
-    skipped = (*left_out, *found.skipped)
     profiled = tuple(item.memory for item in snapshot)
-    return Context(found.query, form, asked.budget, tuple(layers), found.hits, profiled, skipped, warnings, shown.fingerprint, 0), shown
+    kept = (found, profiled, tuple(left_out), warnings, shown.fingerprint, 0)
+    return Context(found.query, form, asked.budget, tuple(layers), *kept), shown

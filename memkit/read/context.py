@@ -17,7 +17,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from memkit.errors import Refused, shown
-from memkit.read.recall import Hit, Skipped
+from memkit.read.recall import Hit, Recall, Skipped
 from memkit.read.recipes import Recipe
 from memkit.read.render import FORMS, Tokens, quoted
 from memkit.record.fence import FENCE
@@ -75,12 +75,21 @@ class Context:
     form: str
     budget: int
     layers: tuple[Layer, ...]
-    hits: tuple[Hit, ...]
+    recalled: Recall
     profile: tuple[Memory, ...]
-    skipped: tuple[Skipped, ...]
+    left_out: tuple[Skipped, ...]
     warnings: tuple[Caution, ...]
     fingerprint: str
     audit_id: int
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        return self.recalled.hits
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Return what was left out of the profile and of what was recalled; of many, read from the store when asked for."""
+        return (*self.left_out, *self.recalled.skipped)
 
     @property
     def tokens(self) -> int:
@@ -107,7 +116,7 @@ class Context:
         named = [f"{layer.name}: {layer.tokens} tokens" for layer in self.layers]
         told = [f"warning {caution.reason}: {caution.why}" for caution in self.warnings]
         head = f"Context({shortened(self.query)}: {self.tokens} of {self.budget} tokens of memory, audit {self.audit_id})"
-        return "\n    ".join([head, *named, *map(repr, self.hits), *map(repr, self.skipped), *told])
+        return "\n    ".join([head, *named, repr(self.recalled), *map(repr, self.left_out), *told])
 
 
 def check_texts(*, prefix: object, rules: object, goal: object, session: object, tool_results: object, form: object) -> dict[str, Any]:

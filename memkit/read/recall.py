@@ -110,12 +110,13 @@ class Recall:
 class Conditions:
     """What else decides a filling: the price of a memory (disputed by a rival or not), what is said already, and what was overturned.
 
-    Without `price` a memory costs the tokens of its content. `below`: a price may be below that, so no row may be passed over unread.
+    Without `price` a memory costs the tokens of its content. `beyond`: how much more than that a price is at least, so that what cannot
+    fit is not read; None where a price may also be less.
     `flagged` maps the id of a memory to the revision that a later observation contradicted.
     """
 
     price: Callable[[Memory, bool], int] | None = None
-    below: bool = False
+    beyond: int | None = 0
     said: frozenset[str] = frozenset()
     flagged: Mapping[str, int] = field(default_factory=dict)
 
@@ -138,7 +139,7 @@ class _Fill:
     def left(self) -> int:
         """Return the tokens of content that may still be taken: none once there are as many hits as were asked for."""
         left = 0 if self.limit is not None and len(self.hits) >= self.limit else self.budget - self.used
-        return sys.maxsize if left and self.given.below else left
+        return left - self.given.beyond if self.given.beyond is not None else sys.maxsize if left else 0
 
     def take(self, hit: Hit) -> None:
         self.hits.append(hit)

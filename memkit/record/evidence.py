@@ -16,7 +16,7 @@ from memkit.record.elsewhere import Judgement, other_files, other_lines, other_n
 from memkit.record.locate import FIND, Found, NotThere, Reading, locate
 from memkit.record.locator import Locator
 from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Role, Support, Verdict
-from memkit.record.sessions import SessionSource, is_session
+from memkit.record.sessions import FORGOTTEN, SessionSource, is_session
 from memkit.record.sources import Folder, SourceMissing, Sources, Unreadable
 from memkit.record.tokens import whole_places
 
@@ -215,7 +215,7 @@ def _judged(evidence: Evidence, reader: Reader) -> Judgement:
         return _elsewhere(evidence, Locator.parse(evidence.cite), reader, (error.verdict, error.why, error.now))
     if found.digest == evidence.digest:
         return Verdict.VALID, f"{_named(locator)} is as it was", found.text
-    why = f"{_named(locator)} is not what it was{_values(evidence.quote, found.text)}"
+    why = f"{_named(locator)} is not what it was{_values(evidence, found.text)}"
     return _elsewhere(evidence, locator, reader, (Verdict.CHANGED, why, found.text))
 
 
@@ -244,6 +244,11 @@ def _named(locator: Locator) -> str:
     return f"the passage quoted from {locator.source}" if locator.kind == "quote" else str(locator)
 
 
-def _values(was: str, now: str) -> str:
-    """Return the two values for the end of a sentence where they are short."""
+def _values(evidence: Evidence, now: str) -> str:
+    """Return the two values for the end of a sentence where they are short, or why they look alike."""
+    was = evidence.quote
+    if evidence.digest == FORGOTTEN:
+        return ": words of it were forgotten"
+    if was == now[:LONGEST_QUOTE]:
+        return ", although it reads the same" + (" as far as it was kept" if was != now else ": its type, its bytes or its layout differ")
     return f": {was!r} became {now!r}" if max(len(was), len(now)) <= 40 and "\n" not in was + now else ""

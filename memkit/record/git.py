@@ -14,6 +14,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from memkit.errors import NotFound, shown
+
 LONGEST_WAIT = 5.0  # seconds
 
 _SAFE = ("--no-pager", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
@@ -31,7 +33,7 @@ def commit_of(root: Path, name: str, data: bytes) -> str:
 
 
 def branch_of(root: str | os.PathLike[str]) -> str | None:
-    """Return the branch that is checked out around the folder `root`, or None: no work tree, or no branch.
+    """Return the branch that is checked out around the folder `root`, or None (no work tree, no branch); NotFound for what is no path.
 
     It is what a scope may name: `memkit.Scope(workspace="shop", branch=memkit.branch_of("."))`; without a branch it names none.
 
@@ -40,7 +42,11 @@ def branch_of(root: str | os.PathLike[str]) -> str | None:
     ...     print(branch_of(folder))
     None
     """
-    return ask(Path(root).resolve(), "symbolic-ref", "--quiet", "--short", "HEAD").decode(errors="replace").strip() or None
+    try:
+        folder = Path(root).resolve()
+    except (OSError, ValueError, TypeError):
+        raise NotFound(f"root is {shown(root)} and no path; pass the path of a folder") from None
+    return ask(folder, "symbolic-ref", "--quiet", "--short", "HEAD").decode(errors="replace").strip() or None
 
 
 def _blob(data: bytes, digits: int) -> str:

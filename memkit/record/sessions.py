@@ -7,6 +7,7 @@ out: what may be recorded, and what becomes of it (`write/`).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -18,11 +19,12 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import NotFound
 from memkit.record import store
 from memkit.record.database import Database
-from memkit.record.model import Episode, Role
+from memkit.record.model import Episode, Evidence, Role
 from memkit.record.scope import Principal, named_dimensions
 from memkit.record.sources import SourceMissing, check_name
 
 PREFIX = "session:"
+FORGOTTEN = "forgotten"  # stands for the digest of words that were forgotten: nothing ever has it
 
 _NAME = re.compile(rf"{PREFIX}(.+)/([1-9][0-9]{{0,17}})", re.DOTALL)
 _EPISODE = "session, number, role, text, visible, trusted, at, scope"
@@ -70,6 +72,15 @@ def is_session(name: object) -> bool:
 def check_source(name: str) -> str:
     """Return the name of a source, an episode or a file, or raise UnsafePath."""
     return name if is_session(name) else check_name(name)
+
+
+def as_read(tx: SqliteUtils, tenant: str, evidence: Evidence) -> bool:
+    """Return whether an episode still says what it said when it was cited: forgetting may have masked words of it since. A file: True."""
+    if not (match := _NAME.fullmatch(evidence.source)):
+        return True
+    query = "select text from episode where tenant = :tenant and session = :session and number = :number"
+    rows = store.select(tx, query, {"tenant": tenant, "session": match[1], "number": int(match[2])})
+    return [hashlib.sha256((row["text"] or "").encode()).hexdigest() for row in rows] == [evidence.source_version]
 
 
 def add(tx: SqliteUtils, tenant: str, episode: Episode) -> Episode:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from memkit.errors import BadLocator
+from memkit.errors import BadLocator, Refused, shown
 from memkit.record import formats, python
+from memkit.record.evidence import Reader, cited
 from memkit.record.locate import FIND, MARKDOWN, PYTHON, NotThere, Reading
 from memkit.record.locator import Locator, key_value, quote_value, section_value
 from memkit.record.quotes import folded, quoted_places
 from memkit.record.sections import sections
+from memkit.record.sessions import check_source
 from memkit.record.sources import Sources, Unreadable
 from memkit.record.tokens import joined
 
@@ -29,13 +31,18 @@ def suggest(source: str, text: str, *, sources: Sources, start: int | None = Non
     """Return citations that cover `text` as it stands in `source`, the one that covers least first; the whole file is the last.
 
     `start` (characters, line endings counted as one) says which of several places is meant; by default the first. Raises BadLocator where
-    the text does not stand there, and what reading the source raises.
+    the text does not stand there, NotFound (no such source), UnsafePath, and Refused("UNREADABLE_SOURCE").
 
     >>> from memkit.record.sources import Texts
     >>> suggest("prod.cfg", "30", sources=Texts({"prod.cfg": "[pay]\\ntimeout = 30\\n"}))
     ['prod.cfg#key=pay.timeout', 'prod.cfg#quote=30', 'prod.cfg#lines=2', 'prod.cfg#key=pay', 'prod.cfg']
     """
-    reading = Reading(source, sources.read(source))
+    if not (isinstance(text, str) and hasattr(sources, "read")):
+        given = f"text is {shown(text)} and sources is {type(sources).__name__}"
+        raise Refused("BAD_SELECTION", f"{given}; pass the selected text, and sources=kit.sources")
+    file, reader = str(Locator(check_source(source))), Reader(sources)
+    cited(file, reader)
+    reading = reader.reading(source)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     at = reading.text.find(text, start or 0)
     if at < 0 or not text.strip() or (start is not None and at != start):
@@ -50,7 +57,7 @@ def suggest(source: str, text: str, *, sources: Sources, start: int | None = Non
             sizes.setdefault(str(locator), min(len(found.text), len(text)) if whole else len(found.text))
         except (NotThere, Unreadable, BadLocator):
             continue
-    return [*sorted(sizes, key=sizes.__getitem__), str(Locator(source))]
+    return [*sorted(sizes, key=sizes.__getitem__), file]
 
 
 def _proposals(reading: Reading, at: int, text: str) -> Iterator[tuple[str, str]]:

@@ -103,7 +103,7 @@ class ReadingVerbs(Opened):
         with self.db.read() as tx:
             flagged = feedback.flagged(tx, self.principal.tenant, self._visible(scope))
         price = None if self._count is count_tokens else lambda memory, _: self._tokens(memory.content or "")
-        given = Conditions(price, below=price is not None, flagged=flagged)
+        given = Conditions(price, beyond=None if price else 0, flagged=flagged)
         return self._recalled(query, scope, given, budget=budget, limit=limit, recipe=recipe, now=self._now())
 
     def _recalled(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
+
+from sqlite_utils import Database as SqliteUtils
 
 from memkit.errors import Conflict, MemkitError, NotFound, Refused, shown
 from memkit.govern.access import require
@@ -15,6 +18,7 @@ from memkit.read.feedback import Effect
 from memkit.read.profile import stated
 from memkit.read.recall import Conditions, Recall, check_request
 from memkit.read.recipes import Recipe
+from memkit.read.render import LEAST
 from memkit.read.shadow import wanted
 from memkit.record import sessions, store
 from memkit.record.model import Episode, Memory, Op, Outcome, ProposalStatus
@@ -50,10 +54,10 @@ class UsingVerbs(ReadingVerbs):
     ) -> Context:
         """Assemble what a model is given in one turn: the caller's own texts, and memory as cited data behind them; count and audit it.
 
+        What waits in the inbox and would have answered is counted too, once a question, and never shown.
         `rules` are shown in full, outside the budget. `budget` is for all memory; the profile takes at most `profile_quota` of it, and with
         `window`, the tokens of the model, memory gets no more than is left. `session` holds (role, text) or episodes, or
-        names a recorded one; `form` is "text", "markdown", "xml" or "chat". Proposals that the query would have found are counted,
-        never shown; a budget of 0 counts nothing. Raises Refused, and NotFound for no such session.
+        names a recorded one; `form` is "text", "markdown", "xml" or "chat". Raises Refused, and NotFound for no such session.
         """
         require(self.principal, "search", "read")
         check_request(query, budget, limit, recipe)
@@ -62,13 +66,13 @@ class UsingVerbs(ReadingVerbs):
             session = self._turns(session, scope)
         texts = contexts.check_texts(prefix=prefix, rules=rules, goal=goal, session=session, tool_results=tool_results, form=form)
         asked = Asked(query, budget, profile_quota, window, recipe, limit, **texts)
-        stored, missed = self._place(scope).scope, self._missed(query, scope) if budget else []
+        stored = self._place(scope).scope
         for _ in range(TRIES):
             context, shown = self._assembled(asked, scope)
             with self.db.write() as tx:
                 if audit.all_current(tx, self.principal.tenant, shown.items):
                     feedback.count_uses(tx, [item.memory for item in shown.items], shown.at)
-                    proposals.count_wanted(tx, self.db, self.principal.tenant, missed, query=query, now=shown.at)
+                    self._count_wanted(tx, asked.query, scope, shown.at)
                     number = audit.keep(tx, shown, self.db.keyed_digest, principal=self.principal, scope=stored)
                     return replace(context, audit_id=number)
         raise MemkitError(f"what would be shown was rewritten each of the {TRIES} times it was assembled; nothing was shown, so call again")
@@ -98,6 +102,13 @@ class UsingVerbs(ReadingVerbs):
         outcome = self._observed_in_use(memory, feedback.contradicted, episode, holds=False)
         return replace(outcome, why=f"{told}: {outcome.why}" if told else outcome.why)
 
+    def _count_wanted(self, tx: SqliteUtils, query: str, scope: Scope, now: datetime) -> None:
+        """Count the candidates that wait and would have answered: shadow recalls, for the gates of consolidation."""
+        waiting = proposals.listed(tx, self.principal, self._visible(scope), ProposalStatus.PENDING)
+        numbers = wanted([(one.id, one.content) for one in waiting if one.content is not None], query)
+        if numbers:
+            proposals.count_wanted(tx, self.db, self.principal.tenant, numbers, query=query, now=now)
+
     def _turns(self, session: str, scope: Scope) -> list[Episode]:
         """Return what a model was shown of a recorded session, as it stands after forgetting."""
         require(self.principal, "history")
@@ -107,12 +118,6 @@ class UsingVerbs(ReadingVerbs):
             told = sessions.listed(tx, self.principal.tenant, session, self._visible(scope))
         return [episode for episode in told if episode.visible and episode.text]
 
-    def _missed(self, query: str, scope: Scope) -> list[int]:
-        """Return the numbers of the waiting proposals that the query would have found, had they been memories."""
-        with self.db.read() as tx:
-            waiting = proposals.listed(tx, self.principal, self._visible(scope), ProposalStatus.PENDING)
-        return wanted(((proposal.id, proposal.content or "") for proposal in waiting), query)
-
     def _assembled(self, asked: Asked, scope: Scope) -> tuple[Context, audit.Shown]:
         now, visible, tenant = self._now(), self._visible(scope), self.principal.tenant
         with self.db.read() as tx:
@@ -120,7 +125,7 @@ class UsingVerbs(ReadingVerbs):
             mine = stated(tx, tenant, visible, now, flagged) if asked.budget and asked.quota else []
 
         def recalled(room: int, given: Conditions) -> Recall:
-            given = replace(given, below=self._count is not count_tokens, flagged=flagged)
+            given = replace(given, beyond=count_tokens(LEAST) if self._count is count_tokens else None, flagged=flagged)
             return self._recalled(asked.query, scope, given, budget=room, limit=asked.limit, recipe=asked.recipe, now=now)
 
         return assemble.assembled(asked, mine, recalled, scope=visible[0], now=now, tokens=self._tokens, sign=self.db.keyed_digest)

@@ -26,7 +26,7 @@ from memkit.record.sessions import is_session
 from memkit.verbs.base import Opened
 from memkit.write import proposals
 from memkit.write.arguments import check_key, choice, confidence_of, flags_of, kind_of, said
-from memkit.write.citing import first_hand, observed, repeats, require_evidence
+from memkit.write.citing import cites_of, first_hand, observed, repeats, require_evidence
 from memkit.write.commit import Place, commit, rescope
 from memkit.write.drafts import said_by_user
 
@@ -172,6 +172,6 @@ class WritingVerbs(Opened):
 
     def _observed(self, cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[Evidence, ...]:
         """Read and hash what is cited; who cites a session reads it."""
-        if any(isinstance(each, str) and is_session(each) for each in ([cite] if isinstance(cite, str) else cite)):
+        if any(is_session(each) for each in cites_of(cite)):
             require(self.principal, "history")
         return observed(cite, reader, now)

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from memkit.errors import BadLocator, NotFound, Refused, UnsafePath
 from memkit.record.evidence import Reader, check, decided, find, mentions, observe
+from memkit.record.locator import Locator
 from memkit.record.model import Candidate, Evidence, Kind
 from memkit.write.firsthand import original, retold
 from memkit.write.redact import clean, marks, redact
@@ -17,14 +18,27 @@ from memkit.write.redact import clean, marks, redact
 MOST_CITES = 50
 
 
+def cites_of(cite: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one citation or several as a tuple of texts. Raises BadLocator for what is no text, and Refused for too many.
+
+    >>> cites_of("prod.cfg"), cites_of(["prod.cfg", "test.cfg"])
+    (('prod.cfg',), ('prod.cfg', 'test.cfg'))
+    """
+    cites = tuple(cite) if isinstance(cite, (list, tuple)) else (cite,)
+    if len(cites) > MOST_CITES:
+        raise Refused("MANY_CITATIONS", f"{len(cites):,} citations were given; at most {MOST_CITES} are kept")
+    for text in cites:
+        if not isinstance(text, str):
+            Locator.parse(text)  # raises, and says what it is
+    return cites
+
+
 def observed(cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[Evidence, ...]:
     """Read and hash what is cited, one citation or several. Raises what `observe` raises, and Refused for a secret in it."""
-    if isinstance(cite, (list, tuple)) and len(cite) > MOST_CITES:
-        raise Refused("MANY_CITATIONS", f"{len(cite):,} citations were given; at most {MOST_CITES} are kept")
-    cites: Sequence[str] = cite if isinstance(cite, (list, tuple)) else [cite]  # type: ignore[list-item]
+    cites = cites_of(cite)
     try:
         for text in cites:
-            if isinstance(text, str) and not clean(text, find(text, reader).text):
+            if not clean(text, find(text, reader).text):
                 raise Refused("SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part")
         return tuple(observe(text, reader, now) for text in cites)
     except BadLocator as error:  # it may name what stands beside the citation

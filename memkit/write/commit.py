@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.errors import Conflict, NotFound, Refused
-from memkit.record import store, tombstone
+from memkit.record import sessions, store, tombstone
 from memkit.record.database import Database
 from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
 from memkit.record.scope import Principal
@@ -109,6 +109,8 @@ def judge(tx: SqliteUtils, db: Database, candidate: Candidate, place: Place, now
     """Return the decision about a candidate as things stand, and the current value."""
     tenant = place.principal.tenant
     current = store.current_memory(tx, tenant, place.scope, candidate.key)
+    if not all(sessions.as_read(tx, tenant, piece) for piece in candidate.evidence):  # subtle: it was read before the lock was held
+        return Decision(Op.NOOP, "UNSAID", "words of an episode that it cites were forgotten after it was read; read it again"), current
     if candidate.content is None or not tombstone.any_stands(tx, tenant):
         return decide(candidate, current, now=now), current
     said = [*candidate.words, *(piece.quote for piece in candidate.evidence)]

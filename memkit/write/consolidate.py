@@ -31,6 +31,8 @@ NAME = "consolidate"  # of the lease: one consolidation a tenant at a time
 ATTEMPTS = 5  # looks, when what was planned is overtaken by other writes
 ENOUGH, OLD = 20, timedelta(days=1)  # waiting candidates, or the age of the oldest, from which a run is due
 
+_NOT_NOW = {"HELD": "another consolidation has the lease", "BACKING_OFF": "the last consolidation failed, so the next one has to wait"}
+
 _SCOPES = """
     select scope from proposal where tenant = :tenant and status = 'PENDING'
     union select scope from memory where tenant = :tenant and kind in ('inference', 'experience') order by scope"""
@@ -97,20 +99,26 @@ def is_due(waiting: Sequence[Proposal], now: datetime) -> bool:
 
 
 def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
-    """Return what a plan is made from, as it stands now, and what former runs of the tenant took."""
+    """Return what a plan is made from, as it stands now, and what former runs that reached these scopes took.
+
+    Subtle: what they *saw* counts only where they saw the same scopes, or a large scope would let a small one be emptied step by step.
+    """
     now, tenant = job.clock(), job.principal.tenant
     with db.read() as tx:
         scopes = list(job.scopes) if job.scopes is not None else _own(tx, job.principal)
         memories = [memory for memory in store.current_memories(tx, tenant, scopes) if not memory.ended(now)]
         asked = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
         waiting = [proposal for proposal in asked if proposal.content is not None]  # a request to forget waits for a person alone
-        past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in store.select(tx, _PAST, {"tenant": tenant})]
+        runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
+        past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
     readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
     verdicts = {proposal.id: _verdict(proposal, readers[proposal.scope]) for proposal in waiting if proposal.candidate.evidence}
     return Seen(tuple(memories), tuple(waiting), {number: reason for number, reason in verdicts.items() if reason}, now), past
 
 
-_PAST = "select at, seen, lost from run where tenant = :tenant order by id"
+_PAST = """
+    select at, lost, case when scopes = :scopes then seen else 0 end as seen from run
+    where tenant = :tenant and (scopes in (:scopes, 'null') or :scopes = 'null') order by id"""
 _NOTE = """
     insert into run (tenant, scopes, at, input_version, seen, lost, written)
     values (:tenant, :scopes, :at, :version, :seen, :lost, :written)"""
@@ -131,9 +139,7 @@ def _claimed(db: Database, job: Job) -> Lease:
     with db.write() as tx:
         claim = leases.claim(tx, job.principal.tenant, NAME, holder=random_id(), now=job.clock())
     if claim.lease is None:
-        raise Refused(
-            claim.reason, f"another consolidation has the lease or failed lately; try again after {claim.until:%Y-%m-%d %H:%M:%S}"
-        )
+        raise Refused(claim.reason, f"{_NOT_NOW[claim.reason]}; try again after {claim.until:%Y-%m-%d %H:%M:%S}")
     return claim.lease
 
 

@@ -159,7 +159,7 @@ def _run(session: Session, held: lease.Lease, end: int | None, *, more: bool) ->
             found = [each for one in drafts for each in settle(tx, session.db, one, session.place, session.now())]
             if said and said[-1].number > done:
                 _cursor(tx, session, done=said[-1].number)
-                session.log(tx, "READ", said[-1].number, f"{len(drafts)} candidates")
+                session.log(tx, "READ", said[-1].number, f"candidates: {len(drafts)}")
             if more or _cursor(tx, session, wanted=0)["wanted"]:
                 return found, lease.renew(tx, held, now=session.now())
             lease.release(tx, held, failed=False, now=session.now())

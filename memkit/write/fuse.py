@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from memkit.errors import FuseTripped, Refused
 from memkit.record.model import Kind, Memory, Op, Trust
 from memkit.record.text import count_tokens
+from memkit.write.duplicates import same_statement
 from memkit.write.plan import Act, Plan, Seen, Step
 
 MOST_TOKENS = 160
@@ -88,7 +89,11 @@ def _faults(step: Step, seen: Seen, memories: dict[str, Memory], plan: Plan) -> 
     if step.op in (Op.UPDATE, Op.DELETE):
         inferred = memory is not None and memory.trust is Trust.INFERRED and memory.kind is not Kind.EXPERIENCE
         yield not inferred, "touches what a person stated, what was verified, or an experience"
-        yield memory is not None and (memory.scope, memory.revision) != (step.scope, step.expected), "names another scope or revision"
+        named = memory is not None and (memory.scope, memory.key, memory.revision) == (step.scope, step.key, step.expected)
+        yield not named, "names another key, scope or revision than its memory has"
+    elif step.act is Act.ADMIT:
+        taken = any((other.scope, other.key) == (step.scope, step.key) for other in seen.memories)
+        yield taken, "writes over a memory that it does not name"
     if step.act is Act.RETIRE and memory is not None:
         other = memories.get(str(step.into))
         remains = other is not None and other.id not in plan.lost and other.scope == memory.scope and other.created_at <= memory.created_at
@@ -96,6 +101,8 @@ def _faults(step: Step, seen: Seen, memories: dict[str, Memory], plan: Plan) -> 
     if step.act is Act.MERGE:
         other_one = proposals.get(step.into if isinstance(step.into, int) else 0)
         yield other_one is None or other_one.scope != step.scope or other_one.id == step.proposal, "merges into nothing that waits there"
+        alike = other_one is None or same_statement(other_one.content or "", step.content or "")
+        yield not alike, "merges what does not say the same"
     if step.act is Act.PROPOSE:
         origin = memories.get(str(step.into))
         yield origin is None or (origin.scope, origin.content) != (step.scope, step.content), "proposes what no experience says"

@@ -47,7 +47,7 @@ def _held(proposal: Proposal, gates: Gates, now: datetime, current: Memory | Non
     yield proposal.status is not ProposalStatus.PENDING, "NOT_PENDING", f"it is {proposal.status}"
     flagged = f"it looks like an instruction ({', '.join(proposal.flags)}); counting never promotes that, a person may"
     yield bool(proposal.flags), "FLAGGED", flagged
-    yield not inferred, "ASKS_A_PERSON", f"a {candidate.kind} is admitted by a person; only an inference may pass by itself"
+    yield not inferred, "ASKS_A_PERSON", f"it is of kind {candidate.kind}, which a person admits; only an inference may pass by itself"
     yield expires_at is not None and expires_at <= now, "EXPIRED", "it expired while it waited"
     replaces = current is not None and not (current.trust is Trust.INFERRED and current.kind is Kind.INFERENCE)
     yield replaces, "ASKS_A_PERSON", "it would replace what is no inference; a person decides between them"

@@ -28,6 +28,7 @@ from memkit.write.duplicates import same_statement
 
 _RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
 WAITS, SAID, FORGET = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET"
+FORGOTTEN = ("TOMBSTONED", "UNSAID")  # why a candidate is not kept, and its words are not shown either
 _WHY = {
     WAITS: "it waits in the inbox until a person admits or rejects it",
     SAID: "a user said this in these words; it waits until a person admits it, and is STATED then",
@@ -55,7 +56,7 @@ def propose_inside(
     judged = replace(candidate, trust=Trust.STATED) if reason == SAID else candidate
     decision, current = judge(tx, db, judged, place, now)
     revision = current.revision if current else 0
-    for earlier in _same(tx, place, candidate):
+    for earlier in [] if decision.reason in FORGOTTEN else _same(tx, place, candidate):
         if earlier.status is ProposalStatus.PENDING:
             if reason == SAID:
                 query = "update proposal set reason = :reason where tenant = :tenant and number = :number"
@@ -75,7 +76,7 @@ def not_kept(
 ) -> Proposal:
     """Log why a candidate does not enter the inbox, and return it as a proposal that was never kept, number 0."""
     store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
-    shown = candidate.withdrawn() if decision.reason == "TOMBSTONED" else candidate
+    shown = candidate.withdrawn() if decision.reason in FORGOTTEN else candidate
     return Proposal(0, place.scope, ProposalStatus.REJECTED, shown, revision, Op.NOOP, decision.reason, decision.why, now, flags)
 
 

@@ -132,7 +132,7 @@ class _Reading:
                 self.refuse(quote, reason)
                 self.known.append(_Known(one.key, one.subject, one.said, None))
             else:
-                self._state(episode, quote, one)
+                self._state(episode, quote, one, said.text)
             self.subject = self.subject if is_vague(one.subject) else one.subject
         self.turned = False
 
@@ -184,11 +184,11 @@ class _Reading:
                 found.append((piece, one))
         return [(piece, item) for piece, one in found for item in _items(one)]
 
-    def _state(self, episode: Episode, quote: Said, one: Statement) -> None:
-        """Make a candidate of what a person or a tool said."""
+    def _state(self, episode: Episode, quote: Said, one: Statement, sentence: str) -> None:
+        """Make a candidate of what a person or a tool said; an order anywhere in its sentence flags it."""
         key, subject, said = self._settled(one)
         said_by_person = episode.role is Role.USER and episode.trusted
-        flags = tuple(dict.fromkeys(flag.technique for flag in screen(quote.text)))
+        flags = tuple(dict.fromkeys(flag.technique for flag in screen(sentence)))
         refusal = self._known_or_long(key, said)
         content: str | None = said
         if one.via == "forget":

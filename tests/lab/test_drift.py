@@ -50,8 +50,34 @@ def test_every_kind_is_measured_also_in_a_hidden_folder_and_with_plain_headings(
 def test_the_table_and_the_bars_say_both_rates() -> None:
     rows = [Row("key", "fixed line", 4, 1, 8, 2, 3)]
     assert as_table(rows).split("\n")[1].split() == ["key", "fixed", "line", "4", "1", "25.00%", "8", "2", "25.00%", "3"]
-    assert [line.count("█") for line in as_bars(rows).split("\n")] == [10, 10]
+    assert [line.count("█") for line in as_bars(rows).split("\n")] == [0, 10, 10]
     assert (Row("key", "memkit", 0, 0, 0, 0, 1).missed_rate, Row("key", "memkit", 0, 0, 0, 0, 1).false_rate) == (0.0, 0.0)
+
+
+def test_bars_never_hide_a_small_rate_nor_pass_the_scale() -> None:
+    rows = [Row(kind, "memkit", 1000, missed, 10**6, 1, 0) for kind in ("def", "key") for missed in (0, 1000)]
+    told = [line for line in as_bars(rows).split("\n") if " of " in line]
+    assert [line.split("|")[1].split()[0] for line in told] == ["▏", "0.0%", "▏", "█" * 40] * 2
+    assert {len(line.split("%")[0]) for line in told} == {len(told[0].split("%")[0])}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{",
+        b"\xff",
+        b"3",
+        b"{}",
+        b'{"path": "a", "before": 1, "after": "", "facts": []}',
+        b'{"path": "a", "before": "", "after": "", "facts": [{"locator": "key=a", "changed": "false"}]}',
+        b"[" * 10**5,
+    ],
+)
+def test_a_line_that_is_no_pair_is_named_by_its_number(line: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_bytes(b"\n" + line + b"\n")
+    done = CliRunner().invoke(command, [str(path)])
+    assert done.exit_code == 1 and "line 2 of pairs.jsonl is no pair" in done.output and "changed: true or false" in done.output
 
 
 @pytest.fixture
@@ -66,7 +92,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_the_command_prints_a_table_bars_or_json(data: Path) -> None:
-    table, bars, rows = (CliRunner().invoke(command, [str(data), *more]).output for more in ([], ["--plot"], ["--json"]))
+    table, bars, rows = (CliRunner().invoke(command, [str(data), *more]).output for more in (["--no-plot"], [], ["--json"]))
     assert table == as_table(measure([PAIR])) + "\n"
     assert bars == f"{table}\n{as_bars(measure([PAIR]))}\n"
     assert json.loads(rows)[3] == {

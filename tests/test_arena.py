@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memkit.errors import NotFound
 from memkit.lab import arena, check, defences
-from memkit.lab.arena import BEFORE, HONEST, Row
+from memkit.lab.breakouts import BEFORE, HONEST, Row
 from memkit.lab.defences import DEFENCES, Defence
 
 

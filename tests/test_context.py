@@ -195,7 +195,6 @@ def test_a_context_counts_who_waits_once_for_each_question_and_recall_counts_not
             return {one.id: one.recalls for scope in (SHOP, memkit.Scope(workspace="bank")) for one in kit.inbox(scope=scope)}
 
         kit.recall("when is the cache cold?", scope=SHOP, budget=900)
-        kit.context("when is the cache cold?", scope=SHOP, budget=0)
         assert counted() == {guess.id: 0, other.id: 0, far.id: 0}
         for query in ("when is the cache cold?", "When is the   cache COLD", "is it cold on mondays", "deploy on Friday", "\ud800"):
             assert kit.context(query, scope=SHOP, budget=900).injected == ""

@@ -1,6 +1,6 @@
 """What lessons are made of, apart from widgets. These names are public; widgets import nothing of this room but them."""
 
-from memkit.lab import arena, defences, deploys
+from memkit.lab import breakouts as arena
 from memkit.lab import checks as check
 from memkit.lab import conversations as conversation
 from memkit.lab import deaths as killed
@@ -9,6 +9,7 @@ from memkit.lab import evening as tidying
 from memkit.lab import hunting as hunt
 from memkit.lab import races as race
 from memkit.lab import recall_curves as retrieval
+from memkit.lab.defences import DEFENCES
 from memkit.lab.night import Night, Turn
 from memkit.lab.predict import Prediction, predict
 from memkit.lab.recall_moves import RECIPES, SWITCHES, Ask, Move, Need, flipped, is_installed, looked_for, moves, recipe_code
@@ -22,6 +23,7 @@ from memkit.lab.watch import watch as watch_folder
 from memkit.lab.workspace import Workspace
 
 __all__ = [
+    "DEFENCES",
     "RECIPES",
     "SWITCHES",
     "Ask",
@@ -47,7 +49,6 @@ __all__ = [
     "conversation",
     "data_folder",
     "day",
-    "defences",
     "deploys",
     "flipped",
     "hunt",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import memkit
-from memkit.lab import arena
+from memkit.lab import breakouts as arena
 from memkit.lab.answer import Answer
 from memkit.lab.defences import own
 from memkit.read.prefix import prefix_stable

@@ -1,7 +1,7 @@
 """Four ways to show memories to a model, from none to memkit's own, each with the form by which a reader knows it again.
 
 The first three are what people write first, and are here to be broken. The fourth is not a copy: it calls `kit.context`. Left out: the
-texts that try to break out, the reader, and the counting (`arena.py`).
+texts that try to break out, the reader, and the counting (`breakouts.py`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import ipywidgets as widgets  # type: ignore[import-untyped]
 
 from memkit.errors import Refused
-from memkit.lab import arena, defences
+from memkit.lab import DEFENCES, arena
 from memkit.widgets import arena_view as view
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
@@ -36,7 +36,7 @@ class Arena(Panel):
         """Let a memory enter: show it under every defence. Raises Refused for an empty one."""
         if not text.strip():
             raise Refused("NOTHING_TO_TRY", "the memory is empty; choose one from the list, or write one")
-        self.trials = [arena.tried(defence, text) for defence in defences.DEFENCES]
+        self.trials = [arena.tried(defence, text) for defence in DEFENCES]
         with self.quietly():
             self.text.value = text
             self.chosen.value = next((label for label, known in self.texts.items() if known == text), None)
@@ -80,7 +80,7 @@ class Arena(Panel):
         wide = widgets.Layout(width="98%")
         self.chosen = widgets.Dropdown(options=list(self.texts), description="Memory", layout=wide)
         self.text = widgets.Textarea(description="says", rows=3, layout=wide, continuous_update=False, placeholder="write your own")
-        self.defence = widgets.Dropdown(options=list(defences.DEFENCES), value=defence, description="Defence")
+        self.defence = widgets.Dropdown(options=list(DEFENCES), value=defence, description="Defence")
         self.counting = widgets.Button(description="Count over all", icon="table", layout=widgets.Layout(width="auto"))
         row = widgets.HBox([self.defence, self.counting], layout=widgets.Layout(flex_flow="row wrap"))
         heading = widgets.HTML(title("Arena", LIVE))

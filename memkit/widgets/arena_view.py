@@ -97,7 +97,7 @@ def visible(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    return f"<code>{esc(visible(text))}</code>"
+    return f'<code style="white-space:pre-wrap">{esc(visible(text))}</code>'
 
 
 def _mark(held: bool) -> str:

@@ -87,7 +87,7 @@ class ContextView(Panel):
         return self.kit.context(query, scope=self.scope, budget=budget, form=form, **self.given)
 
     def _call(self) -> str:
-        given = "".join(f", {name}=..." for name in self.given)
+        given = ", **given" if self.given else ""
         form = "" if self.form.value == "text" else f", form={self.form.value!r}"
         return f"kit.context({self.query.value!r}, scope={scope_code(self.scope, {})}, budget={self.budget.value}{form}{given})"
 

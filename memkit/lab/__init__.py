@@ -4,6 +4,7 @@ from memkit.lab import breakouts as arena
 from memkit.lab import checks as check
 from memkit.lab import conversations as conversation
 from memkit.lab import deaths as killed
+from memkit.lab import deploys
 from memkit.lab import evaluate_redaction as redaction
 from memkit.lab import evening as tidying
 from memkit.lab import hunting as hunt

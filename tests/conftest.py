@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
 
 import pytest
 
 from memkit.lab.doctor import find_chromium
 
-LESSONS = {"test_lessons.py", "test_notebooks_clean.py", "test_sandbox.py", "test_serve.py"}
+try:
+    import fcntl
+except ImportError:  # Windows: there, run the tests in one process
+    fcntl = None  # type: ignore[assignment]
+
+IN_THE_LESSONS_FOLDER = re.compile(r"test_browser_.*|test_lessons|test_sandbox|\d\d_\w+")
+_folder: list[IO[str]] = []  # the lock on the lessons' folder, while this process has it
 
 
 @pytest.fixture(scope="session")
@@ -23,15 +34,24 @@ def chromium() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let a test that drives a real browser be run once more, and say which tests may not run side by side.
+    """Let a test that drives a real browser be run once more: front end, kernel and browser share the machine with whatever else runs.
 
-    Front end, kernel and browser share the machine with whatever else runs; what was run again is counted in the last line of the report,
-    and a fault that is in the code fails both times. Where several processes share the tests (`-n 2 --dist loadgroup`), what works in the
-    lessons' folder stays in one of them, and so does each other file.
+    What was run again is counted in the last line of the report; a fault that is in the code fails both times.
     """
     for item in items:
-        browser = item.get_closest_marker("browser") is not None
-        if browser:
+        if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
-        lesson = browser or item.path.suffix == ".ipynb" or item.path.name in LESSONS
-        item.add_marker(pytest.mark.xdist_group("lessons" if lesson else str(item.path)))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Where several processes share the tests (`-n 2 --dist loadfile`), let one at a time work in the lessons' folder, file by file."""
+    if "PYTEST_XDIST_WORKER" in os.environ and IN_THE_LESSONS_FOLDER.fullmatch(item.path.stem) and not _folder:
+        lock = (Path(tempfile.gettempdir()) / f"memkit-lessons-{os.getppid()}.lock").open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _folder.append(lock)
+    try:
+        return (yield)
+    finally:
+        if _folder and (nextitem is None or nextitem.path != item.path):
+            _folder.pop().close()

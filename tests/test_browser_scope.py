@@ -61,7 +61,7 @@ def test_a_learner_walks_over_the_map(browser: Browser) -> None:
     choose(panel, "Who asks", "bo: bo (person)")
     expect(rows(panel, "visible").filter(has_text="回复请用中文。")).to_have_count(1, timeout=SOON)
     expect(rows(panel, "not applicable").filter(has_text="Reply in English, please.")).to_have_count(1)
-    expect(panel.locator("pre").last).to_contain_text("kit.acting_as(bo).recall(")
+    expect(panel.locator("pre[title]").last).to_contain_text("kit.acting_as(bo).recall(")
 
     panel.get_by_placeholder("any exact name").fill("sho")
     panel.get_by_role("button", name="Use this name").click()

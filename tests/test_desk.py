@@ -502,7 +502,7 @@ def test_a_secret_in_a_source_or_a_question_is_in_no_view_that_is_kept(desk):
 
 def test_a_secret_in_ones_own_folder_is_masked_in_the_live_view_too(tmp_path):
     secret = "".join(("ghp", "_", hashlib.sha256(b"y").hexdigest()[:36]))
-    (tmp_path / ".env").write_text(f"TOKEN={secret}\nMODE=fast\n")
+    (tmp_path / ".env").write_text(f"MODE=fast\nTOKEN={secret}\n")
     with memkit.open(root=tmp_path) as kit:
         kit.learn("mode", "the mode is fast", scope=SHOP, cite=".env#key=MODE")
         desk = SourceDesk(kit, {"shop": SHOP}, watch=False)

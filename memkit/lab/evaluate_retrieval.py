@@ -159,7 +159,7 @@ def calibrated(collection: Collection, steps: Sequence[float] = STEPS) -> list[t
 def chosen(found: Sequence[tuple[float, str, float, float]]) -> float | None:
     """Return the largest coverage that keeps enough of the questions with an answer, on the even half; None where none does.
 
-    >>> chosen([(0.1, "even", 1.0, 0.3), (0.2, "even", 0.98, 0.1), (0.3, "even", 0.9, 0.0)])
+    >>> chosen([(0.1, "even", 1.0, 0.3), (0.2, "even", 0.995, 0.1), (0.3, "even", 0.9, 0.0)])
     0.2
     """
     return max((coverage for coverage, half, kept, _ in found if half == "even" and kept >= KEPT), default=None)

@@ -103,7 +103,7 @@ def moves(before: Recall, after: Recall) -> tuple[Move, ...]:
     ...     here = Scope(workspace="shop")
     ...     for key, said in {"a": "deploy on Friday", "b": "deploy the cache"}.items():
     ...         outcome = kit.remember(key, said, scope=here)
-    ...     wide, narrow = (kit.recall("cache, deploy", scope=here, budget=budget) for budget in (20, 5))
+    ...     wide, narrow = (kit.recall("cache, deploy", scope=here, budget=budget) for budget in (20, 8))
     >>> [(move.key, move.before, move.after, move.how) for move in moves(wide, narrow)]
     [('b', 1, 1, 'stays'), ('a', 2, None, 'left')]
     """

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html.parser
-
 import pytest
+from views import Tags, walk
 
 import memkit
 from memkit import lab
@@ -28,25 +27,6 @@ def inbox():
     yield found
     found.close()
     found.kit.close()
-
-
-class Tags(html.parser.HTMLParser):
-    """Collects every tag with its attributes."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
-
-
-def walk(widget):
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from walk(child)
 
 
 def area(inbox: Inbox, name: str) -> str:

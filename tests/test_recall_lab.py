@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html.parser
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from IPython.core.events import EventManager
 from recalls import PLACES, PROD, QUESTION, SHOP, asked_kit
+from views import Reader
 
 import memkit
 from memkit import lab as course
@@ -221,23 +221,6 @@ def test_running_the_cell_again_closes_the_former_lab(kit):
 
 
 # --- the view without a kernel
-
-
-class Reader(html.parser.HTMLParser):
-    """Collects tags and attributes, and sees that every tag is closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open, self.seen, self.attributes = [], set(), []
-
-    def handle_starttag(self, tag, attrs):
-        self.seen.add(tag)
-        self.attributes += attrs
-        if tag != "br":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
 
 
 def read(markup: str) -> Reader:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html.parser
 import re
 from types import SimpleNamespace
 
 import pytest
 from IPython.core.events import EventManager
 from maps import BLOG, BO, FEATURE, ME, MINE, PEOPLE, PLACES, PROD, QUESTION, SHOP, TEST, map_kit
+from views import Reader
 
 import memkit
 from memkit.errors import BadScope, NotFound, Refused
@@ -213,23 +213,6 @@ def test_running_the_cell_again_closes_the_former_map(kit):
 
 
 # --- the view without a kernel
-
-
-class Reader(html.parser.HTMLParser):
-    """Collects tags, attributes, and whether every tag is closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open, self.seen, self.attributes = [], set(), []
-
-    def handle_starttag(self, tag, attrs):
-        self.seen.add(tag)
-        self.attributes += attrs
-        if tag != "br":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
 
 
 def test_the_snapshot_survives_a_sanitiser_and_says_everything_in_words(atlas):

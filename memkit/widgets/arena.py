@@ -12,9 +12,10 @@ import ipywidgets as widgets  # type: ignore[import-untyped]
 from memkit.errors import Refused
 from memkit.lab import DEFENCES, arena
 from memkit.widgets import arena_view as view
+from memkit.widgets.controls import button, heading, row
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
-from memkit.widgets.tables import status, title
+from memkit.widgets.tables import status
 
 KINDS = {"": "honest", "order": "only said"}
 
@@ -81,11 +82,18 @@ class Arena(Panel):
         self.chosen = widgets.Dropdown(options=list(self.texts), description="Memory", layout=wide)
         self.text = widgets.Textarea(description="says", rows=3, layout=wide, continuous_update=False, placeholder="write your own")
         self.defence = widgets.Dropdown(options=list(DEFENCES), value=defence, description="Defence")
-        self.counting = widgets.Button(description="Count over all", icon="table", layout=widgets.Layout(width="auto"))
-        row = widgets.HBox([self.defence, self.counting], layout=widgets.Layout(flex_flow="row wrap"))
-        heading = widgets.HTML(title("Arena", LIVE))
+        self.counting = button("Count over all", "table", "try every attack and every honest text under every defence")
         self.children = (
-            *(heading, self.chosen, self.text, row, self.verdict, self.beside, self.prompt, self.rates),
+            *(
+                heading("Arena"),
+                self.chosen,
+                self.text,
+                row(self.defence, self.counting),
+                self.verdict,
+                self.beside,
+                self.prompt,
+                self.rates,
+            ),
             *(self.error_area, self.call_area),
         )
 

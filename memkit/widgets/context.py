@@ -18,9 +18,10 @@ from memkit.read.render import FORMS
 from memkit.record.model import Memory
 from memkit.widgets import context_view as view
 from memkit.widgets.calls import scope_code, scope_of
+from memkit.widgets.controls import button, heading, row
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
-from memkit.widgets.tables import note, status, title
+from memkit.widgets.tables import note, status
 
 MOST = 100_000  # tokens
 
@@ -121,21 +122,20 @@ class ContextView(Panel):
 
     def _make_controls(self, query: str, budget: int, form: str) -> None:
         self.summary, self.cached, self.layers, self.left_out = (widgets.HTML() for _ in range(4))
-        wide, short = widgets.Layout(width="98%"), widgets.Layout(width="auto")
+        wide = widgets.Layout(width="98%")
         self.query = widgets.Text(query, description="Query", layout=wide, continuous_update=False)
         self.budget = widgets.BoundedIntText(budget, 0, MOST, description="Budget", layout=widgets.Layout(width="200px"))
         self.form = widgets.Dropdown(options=FORMS, value=form, description="Form", layout=widgets.Layout(width="220px"))
-        self.again = widgets.Button(description="Assemble", icon="refresh", layout=short)
+        self.again = button("Assemble", "refresh", "put the context together anew")
         self.key = widgets.Dropdown(description="Correct", layout=widgets.Layout(width="260px"))
         self.content = widgets.Text(description="to", layout=widgets.Layout(width="360px"), placeholder="what it says from now on")
-        self.correcting = widgets.Button(description="Correct it", icon="pencil", layout=short)
-        row = widgets.Layout(flex_flow="row wrap")
+        self.correcting = button("Correct it", "pencil", "state the memory anew")
         self.children = (
-            widgets.HTML(title("Context view", LIVE)),
+            heading("Context view"),
             self.query,
-            widgets.HBox([self.budget, self.form, self.again], layout=row),
+            row(self.budget, self.form, self.again),
             *(self.summary, self.cached, self.layers, self.left_out),
-            widgets.HBox([self.key, self.content, self.correcting], layout=row),
+            row(self.key, self.content, self.correcting),
             *(self.error_area, self.call_area),
         )
 

@@ -22,7 +22,6 @@ from memkit.widgets import desk_view as view
 from memkit.widgets.calls import check_code, learn_code, recall_code, scope_code, scope_of
 from memkit.widgets.desk_controls import Controls
 from memkit.widgets.desk_files import Editor, Shown, editor_of, show
-from memkit.widgets.follow import Follow
 from memkit.widgets.markup import STATIC
 from memkit.widgets.panel import Panel
 
@@ -41,8 +40,6 @@ class SourceDesk(Panel):
 
     Raises Refused for no scope, or for a workspace that is not the folder the kit reads.
     """
-
-    _follow: Follow | None = None
 
     def __init__(
         self,
@@ -89,11 +86,6 @@ class SourceDesk(Panel):
     def verdicts(self) -> dict[str, str]:
         """Return the verdict of each memory visible now, by key."""
         return {check.memory.key: check.verdict.value for check in self._checks}  # of one key in two scopes: the narrower, which is later
-
-    @property
-    def watching(self) -> bool:
-        """Say whether the desk follows the files on disk."""
-        return self._follow is not None and self._follow.running
 
     def choose(self, name: str) -> None:
         """Show another source."""
@@ -247,23 +239,13 @@ class SourceDesk(Panel):
         except MemkitError as error:
             if type(error) is not MemkitError:  # subtle: the plain error says that the store is closed, which is no fault of the desk's
                 raise
-            self._stop_following()
+            self.stop_following()
             self.controls.say(f"The desk follows nothing any more: {error}, then make the desk again.")
 
     def _start_following(self) -> None:
         folder = self.kit.sources.root if isinstance(self.kit.sources, Folder) else None
-        self._follow = Follow(lambda: self.guard(self._look_again), folder)
-        if self._follow.problem:
-            self.controls.say(f"The desk does not follow the files by itself: {self._follow.problem}")
-
-    def _stop_following(self) -> None:
-        if self._follow is not None:
-            self._follow.stop()
-
-    def close(self) -> None:
-        """Stop following and close the widget."""
-        self._stop_following()
-        super().close()
+        if problem := self.follow(self._look_again, folder):
+            self.controls.say(f"The desk does not follow the files by itself: {problem}")
 
     def _connect(self) -> None:
         c = self.controls

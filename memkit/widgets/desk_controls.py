@@ -11,6 +11,7 @@ import ipywidgets as widgets  # type: ignore[import-untyped]
 
 from memkit.record.model import Check
 from memkit.widgets import desk_view as view
+from memkit.widgets.controls import button, column, grow, heading, row
 from memkit.widgets.desk_files import Shown
 from memkit.widgets.markup import LIVE, box, esc
 
@@ -29,14 +30,14 @@ class Controls:
             rows=16, continuous_update=True, disabled=not editable, tooltip="the source's text", layout=_full(), placeholder="(empty)"
         )
         self.reading = widgets.HTML()  # instead of the text area where nothing may be edited
-        self.restore_one = _button("Restore this", "undo", "bring this source back to what it was at first")
-        self.restore_all = _button("Restore all", "refresh", "bring every source back")
-        self.delete = _button("Delete", "trash", "remove this source")
-        self.new_name = widgets.Text(placeholder="new name", tooltip="the new name of this source", layout=_grow("8em"))
-        self.rename = _button("Rename", "i-cursor", "give this source the name typed beside")
+        self.restore_one = button("Restore this", "undo", "bring this source back to what it was at first")
+        self.restore_all = button("Restore all", "refresh", "bring every source back")
+        self.delete = button("Delete", "trash", "remove this source")
+        self.new_name = widgets.Text(placeholder="new name", tooltip="the new name of this source", layout=grow("8em"))
+        self.rename = button("Rename", "i-cursor", "give this source the name typed beside")
         self.cards = widgets.VBox()
         self._cards: dict[str, widgets.HTML] = {}
-        self.query = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=_grow("14em"))
+        self.query = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=grow("14em"))
         self.budget = widgets.BoundedIntText(
             description="Budget", min=0, max=1_000_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
         )
@@ -45,22 +46,22 @@ class Controls:
         self.cite = widgets.Textarea(description="Rests on", rows=1, tooltip="one citation a line", layout=_full())
         self._drafted = ("", "", "")
         self._held = ("", "")
-        self.relearn = _button("Re-learn from the source as it is now", "check", "a new revision; the old one is superseded")
-        self.repair = widgets.VBox([_title("Learn anew what fell"), self.fallen, self.content, self.cite, self.relearn], layout=_column())
+        self.relearn = button("Re-learn from the source as it is now", "check", "a new revision; the old one is superseded")
+        self.repair = widgets.VBox([heading("Learn anew what fell"), self.fallen, self.content, self.cite, self.relearn], layout=column())
 
     def children(self, error: widgets.HTML, call: widgets.HTML) -> tuple[widgets.Widget, ...]:
         """Return the rows of the desk, top to bottom."""
         edit = [
-            widgets.HBox([self.restore_one, self.restore_all, self.delete], layout=_wrap()),
-            widgets.HBox([self.new_name, self.rename], layout=_wrap()),
+            row(self.restore_one, self.restore_all, self.delete),
+            row(self.new_name, self.rename),
         ]
         shown = [self.text, *edit] if self.editable else [self.reading]
-        left = widgets.VBox([_title("Sources"), self.chooser, self.problem, *shown, self.note, self._help()], layout=_column())
-        right = widgets.VBox([_title("Memories"), self.cards], layout=_column())
-        asked = widgets.HBox([self.query, self.budget], layout=_wrap())
-        recall = widgets.VBox([_title("What an agent would get now"), asked, self.recalled], layout=_column())
+        left = widgets.VBox([heading("Sources"), self.chooser, self.problem, *shown, self.note, self._help()], layout=column())
+        right = widgets.VBox([heading("Memories"), self.cards], layout=column())
+        asked = row(self.query, self.budget)
+        recall = widgets.VBox([heading("What an agent would get now"), asked, self.recalled], layout=column())
         top = [self.environment] if len(self.environment.options) > 1 else []
-        return (*top, self.status, error, _columns(left, right), _columns(recall, self.repair), call)
+        return (*top, self.status, error, _both(left, right), _both(recall, self.repair), call)
 
     def _help(self) -> widgets.HTML:
         if not self.editable:
@@ -127,30 +128,10 @@ class Controls:
         self.draft(fallen)
 
 
-def _button(text: str, icon: str, tooltip: str) -> widgets.Button:
-    return widgets.Button(description=text, icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto"))
-
-
-def _title(text: str) -> widgets.HTML:
-    return widgets.HTML(f'<div style="{LIVE.text}font-weight:600;font-size:15px">{esc(text)}</div>')
-
-
 def _full() -> widgets.Layout:
     return widgets.Layout(width="auto")
 
 
-def _grow(least: str) -> widgets.Layout:
-    return widgets.Layout(flex=f"1 1 {least}", width="auto", min_width=least)
-
-
-def _wrap() -> widgets.Layout:
-    return widgets.Layout(flex_flow="row wrap")
-
-
-def _columns(left: widgets.Widget, right: widgets.Widget) -> widgets.HBox:
+def _both(left: widgets.Widget, right: widgets.Widget) -> widgets.HBox:
     """Return two columns, one under the other where there is no room."""
     return widgets.HBox([left, right], layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
-
-
-def _column() -> widgets.Layout:
-    return widgets.Layout(flex="1 1 380px", min_width="0", margin="0 12px 0 0")

@@ -15,7 +15,8 @@ from memkit.errors import NotFound
 from memkit.lab import Edit, Trial, Tried, Versions, place, versions
 from memkit.record.sources import decode
 from memkit.widgets import drift_view as view
-from memkit.widgets.markup import LIVE, STATIC, esc
+from memkit.widgets.controls import button, column, grow, heading, row
+from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
 from memkit.write.redact import redact
 
@@ -143,20 +144,20 @@ class DriftLab(Panel):
         wide = widgets.Layout(width="auto")
         self.chooser = widgets.Dropdown(options=list(self.files), description="File", tooltip="the file to look at", layout=wide)
         self.area = widgets.Textarea(rows=20, tooltip="the file's text", layout=wide, placeholder="(empty)")
-        self.try_text = _button("Try what I typed", "play", "check the text as it stands above, and count it")
-        self.first = _button("First version", "undo", "show the file as it was at first")
+        self.try_text = button("Try what I typed", "play", "check the text as it stands above, and count it")
+        self.first = button("First version", "undo", "show the file as it was at first")
         self.piece = widgets.Textarea(
             description="Piece", rows=1, continuous_update=False, tooltip="copy a piece of the file here, exactly", layout=wide
         )
         self.number = widgets.BoundedIntText(
             value=1, min=1, max=999, description="Which", tooltip="which of several such pieces", layout=widgets.Layout(width="10em")
         )
-        self.also = widgets.Text(placeholder="lines=2-5", tooltip="one more way to cite the piece", layout=_grow("8em"))
-        self.add = _button("Cite so too", "plus", "learn the piece by this citation as well")
+        self.also = widgets.Text(placeholder="lines=2-5", tooltip="one more way to cite the piece", layout=grow("8em"))
+        self.add = button("Cite so too", "plus", "learn the piece by this citation as well")
         self.edits = widgets.Dropdown(description="Edit", tooltip="what happens to the file", layout=wide)
-        self.apply_one = _button("Apply", "play", "make this edit in the first version")
-        self.apply_each = _button("Apply all", "forward", "make each edit in the first version, and count")
-        self.anew = _button("Count anew", "eraser", "set all counts to zero")
+        self.apply_one = button("Apply", "play", "make this edit in the first version")
+        self.apply_each = button("Apply all", "forward", "make each edit in the first version, and count")
+        self.anew = button("Count anew", "eraser", "set all counts to zero")
         self.chosen, self.status, self.results = widgets.HTML(), widgets.HTML(), widgets.HTML()
 
     def _connect(self) -> None:
@@ -179,32 +180,15 @@ class DriftLab(Panel):
             self.number.value = number
 
     def _rows(self) -> tuple[widgets.Widget, ...]:
-        left = [_title("The file as it is now"), self.chooser, self.area, _wrap(self.try_text, self.first)]
-        choose = [_title("What the memory rests on"), self.piece, _wrap(self.number, self.also, self.add), self.chosen]
-        edit = [_title("What happens to the file"), self.edits, _wrap(self.apply_one, self.apply_each, self.anew)]
-        columns = widgets.HBox([_column(left), _column([*choose, *edit, self.status, self.error_area])], layout=_flow())
+        left = [heading("The file as it is now"), self.chooser, self.area, row(self.try_text, self.first)]
+        choose = [heading("What the memory rests on"), self.piece, row(self.number, self.also, self.add), self.chosen]
+        edit = [heading("What happens to the file"), self.edits, row(self.apply_one, self.apply_each, self.anew)]
+        columns = widgets.HBox(
+            [widgets.VBox(left, layout=column()), widgets.VBox([*choose, *edit, self.status, self.error_area], layout=column())],
+            layout=_flow(),
+        )
         return columns, self.results, self.call_area
-
-
-def _button(text: str, icon: str, tooltip: str) -> widgets.Button:
-    return widgets.Button(description=text, icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto"))
-
-
-def _title(text: str) -> widgets.HTML:
-    return widgets.HTML(f'<div style="{LIVE.text}font-weight:600;font-size:15px">{esc(text)}</div>')
-
-
-def _grow(least: str) -> widgets.Layout:
-    return widgets.Layout(flex=f"1 1 {least}", width="auto", min_width=least)
 
 
 def _flow() -> widgets.Layout:
     return widgets.Layout(flex_flow="row wrap", align_items="flex-start")
-
-
-def _wrap(*children: widgets.Widget) -> widgets.HBox:
-    return widgets.HBox(children, layout=widgets.Layout(flex_flow="row wrap"))
-
-
-def _column(children: list[widgets.Widget]) -> widgets.VBox:
-    return widgets.VBox(children, layout=widgets.Layout(flex="1 1 380px", min_width="0", margin="0 12px 0 0"))

@@ -16,10 +16,10 @@ from memkit.record.model import Outcome, Proposal
 from memkit.record.scope import Scope
 from memkit.widgets import inbox_view as view
 from memkit.widgets.calls import scope_code
-from memkit.widgets.follow import Follow
+from memkit.widgets.controls import button, column, heading, row
 from memkit.widgets.markup import LIVE, STATIC, plain
 from memkit.widgets.panel import Panel
-from memkit.widgets.tables import status, title
+from memkit.widgets.tables import status
 from memkit.write.redact import redact
 
 SPEAKERS = ["user", "assistant", "tool"]
@@ -31,8 +31,6 @@ class Inbox(Panel):
     `talk` is a `lab.conversation.Conversation`; `scopes` holds its scope, by the name of the variable it is in, for the code that is
     shown. Raises Refused for another scope.
     """
-
-    _follow: Follow | None = None
 
     def __init__(self, talk: conversation.Conversation, scopes: dict[str, Scope] | None = None, *, name: str = "inbox") -> None:
         named = scopes or {}
@@ -49,7 +47,7 @@ class Inbox(Panel):
         self._make_controls()
         self._connect()
         self._update()
-        self._follow = Follow(lambda: self.guard(self._look_again), None)
+        self.follow(self._look_again)
 
     # --- what a person does, as calls
 
@@ -134,10 +132,10 @@ class Inbox(Panel):
         with self.quietly():
             self.chooser.options = options or [("nothing waits", 0)]
             self.chooser.value = chosen if chosen in [number for _, number in options] else self.chooser.options[0][1]
-        for button in (self.yes, self.no):
-            button.disabled = not waiting
-        for button in (self.next, self.rest):
-            button.disabled = not self.talk.left
+        for each in (self.yes, self.no):
+            each.disabled = not waiting
+        for each in (self.next, self.rest):
+            each.disabled = not self.talk.left
 
     def _opening(self) -> str:
         return f"{self.talk.left} turns of the script are to come, and {len(self.kit.inbox(scope=self.talk.scope))} candidates wait."
@@ -171,45 +169,36 @@ class Inbox(Panel):
         try:
             changed = self._events() != self._seen
         except MemkitError:
-            self._stop()
+            self.stop_following()
             return
         if changed:
             self.said, self._good, self.asked = "The record was changed outside this widget.", True, None  # what was asked may be forgotten
             self._update()
 
-    def _stop(self) -> None:
-        if self._follow is not None:
-            self._follow.stop()
-
-    def close(self) -> None:
-        """Stop following and close the widget."""
-        self._stop()
-        super().close()
-
     # --- making
 
     def _make_controls(self) -> None:
-        self.next = _button("Next turn", "step-forward", "record the next turn of the script, and extract")
-        self.rest = _button("Play the rest", "fast-forward", "play all turns that are still to come")
+        self.next = button("Next turn", "step-forward", "record the next turn of the script, and extract")
+        self.rest = button("Play the rest", "fast-forward", "play all turns that are still to come")
         self.speaker = widgets.Dropdown(options=SPEAKERS, tooltip="who says it", layout=widgets.Layout(width="9em"))
         self.words = _field("or say something yourself, then press Say", "words of your own")
-        self.send = _button("Say", "comment", "record your words in this session, and extract")
+        self.send = button("Say", "comment", "record your words in this session, and extract")
         self.chooser = widgets.Dropdown(
             options=[("nothing waits", 0)], description="Candidate", tooltip="the candidate to decide about", layout=_wide("22em")
         )
-        self.yes = _button("Admit", "check", "write this candidate into the record")
-        self.no = _button("Reject", "times", "turn this candidate down")
+        self.yes = button("Admit", "check", "write this candidate into the record")
+        self.no = button("Reject", "times", "turn this candidate down")
         self.why = _field("why not (returned, and not kept)", "why you turn it down")
         self.query = _field("ask a question, then press Ask", "a question that memory answers")
-        self.search = _button("Ask", "search", "assemble a context; candidates that would have answered are counted")
+        self.search = button("Ask", "search", "assemble a context; candidates that would have answered are counted")
         self.status, *areas = (widgets.HTML() for _ in range(6))
         self._areas = dict(zip(areas, (view.turns, view.inbox, view.decisions, view.marks, view.asked), strict=True))
         talk, waits, done, marks, answer = areas
-        said = [_row(self.next, self.rest), _row(self.speaker, self.words, self.send), talk]
-        decide = [_row(self.chooser, self.yes, self.no, self.why), waits]
-        left = [_title("The conversation"), *said, _title("Beside a person's marks"), marks]
-        right = [_title("Waiting for a person"), *decide, _title("Decided"), done, _title("Ask"), _row(self.query, self.search), answer]
-        columns = [widgets.VBox(left, layout=_column("1 1 420px")), widgets.VBox(right, layout=_column("1 1 420px"))]
+        said = [row(self.next, self.rest), row(self.speaker, self.words, self.send), talk]
+        decide = [row(self.chooser, self.yes, self.no, self.why), waits]
+        left = [heading("The conversation"), *said, heading("Beside a person's marks"), marks]
+        right = [heading("Waiting for a person"), *decide, heading("Decided"), done, heading("Ask"), row(self.query, self.search), answer]
+        columns = [widgets.VBox(left, layout=column("1 1 420px")), widgets.VBox(right, layout=column("1 1 420px"))]
         both = widgets.HBox(columns, layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
         self.children = (self.status, self.error_area, both, self.call_area)
 
@@ -239,25 +228,9 @@ def _set(area: widgets.HTML, shown: str) -> None:
         area.value = shown
 
 
-def _button(text: str, icon: str, tooltip: str) -> widgets.Button:
-    return widgets.Button(description=text, icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto"))
-
-
 def _field(placeholder: str, tooltip: str) -> widgets.Text:
     return widgets.Text(placeholder=placeholder, tooltip=tooltip, layout=widgets.Layout(flex="1 1 12em", width="auto", min_width="10em"))
 
 
-def _row(*controls: widgets.Widget) -> widgets.HBox:
-    return widgets.HBox(controls, layout=widgets.Layout(flex_flow="row wrap"))
-
-
 def _wide(width: str) -> widgets.Layout:
     return widgets.Layout(width=width, max_width="100%")
-
-
-def _column(flex: str) -> widgets.Layout:
-    return widgets.Layout(flex=flex, min_width="0", margin="0 12px 0 0")
-
-
-def _title(text: str) -> widgets.HTML:
-    return widgets.HTML(title(text, LIVE))

@@ -17,10 +17,10 @@ from memkit.record.model import ANY, Memory, Outcome
 from memkit.record.scope import Scope
 from memkit.widgets import ledger_view as view
 from memkit.widgets.calls import scope_code
-from memkit.widgets.follow import Follow
+from memkit.widgets.controls import column, grow, heading
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
-from memkit.widgets.tables import status, title
+from memkit.widgets.tables import status
 from memkit.write.redact import redact
 
 
@@ -32,8 +32,6 @@ class Ledger(Panel):
 
     Raises Refused for anything but one scope, and NotFound where nothing was ever written in it.
     """
-
-    _follow: Follow | None = None
 
     def __init__(
         self, kit: Kit, scopes: dict[str, Scope], *, key: str = "", true_on: str = "", known_on: str = "", name: str = "ledger"
@@ -54,7 +52,7 @@ class Ledger(Panel):
         self._make_controls()
         self._connect()
         self.choose(self.key)
-        self._follow = Follow(lambda: self.guard(self._look_again), None)
+        self.follow(self._look_again)
 
     # --- what a person does, as calls
 
@@ -163,20 +161,11 @@ class Ledger(Panel):
         try:
             log = self.kit.events(scope=self.scope, key=self.key)
         except MemkitError:
-            self._stop()
+            self.stop_following()
             return
         if self._book is None or (log and log[-1].seq > max((event.seq for event in self._book.events), default=0)):
             self.said, self._good = "The record was changed outside this widget.", True
             self._update()
-
-    def _stop(self) -> None:
-        if self._follow is not None:
-            self._follow.stop()
-
-    def close(self) -> None:
-        """Stop following and close the widget."""
-        self._stop()
-        super().close()
 
     def _make_controls(self) -> None:
         self.status, self.now, self.told, self.past, self.events = (widgets.HTML() for _ in range(5))
@@ -193,16 +182,16 @@ class Ledger(Panel):
             min=ANY,
             max=1_000_000,
             tooltip="the revision you saw: 0 for none, -1 for memkit.ANY",
-            layout=_grow("11em"),
+            layout=grow("11em", "30em"),
         )
         self.write = widgets.Button(description="Remember", icon="check", tooltip="write on top of the expected revision")
         wrap = widgets.Layout(flex_flow="row wrap")
         form = widgets.HBox([self.content, self.expected, self.since, self.write], layout=wrap)
         clocks = widgets.HBox([self.when, self.known], layout=wrap)
-        left = widgets.VBox([_title("History, and two clocks"), clocks, self.told, self.past], layout=_column("3 1 460px"))
-        right = widgets.VBox([_title("Events: what happened, never what was said"), self.events], layout=_column("2 1 320px"))
+        left = widgets.VBox([heading("History, and two clocks"), clocks, self.told, self.past], layout=column("3 1 460px"))
+        right = widgets.VBox([heading("Events: what happened, never what was said"), self.events], layout=column("2 1 320px"))
         both = widgets.HBox([left, right], layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
-        heads = (_title("Current value"), self.now, _title("Correct it"), form)
+        heads = (heading("Current value"), self.now, heading("Correct it"), form)
         self.children = (self.chooser, self.status, self.error_area, *heads, both, self.call_area)
 
     def _connect(self) -> None:
@@ -220,17 +209,5 @@ def _invitation(key: str) -> str:
 
 
 def _field(name: str, placeholder: str, tooltip: str) -> widgets.Text:
-    layout = _grow("14em")
+    layout = grow("14em", "30em")
     return widgets.Text(description=name, placeholder=placeholder, tooltip=tooltip, continuous_update=False, layout=layout)
-
-
-def _grow(least: str) -> widgets.Layout:
-    return widgets.Layout(flex=f"1 1 {least}", width="auto", min_width=least, max_width="30em")
-
-
-def _column(flex: str) -> widgets.Layout:
-    return widgets.Layout(flex=flex, min_width="0", margin="0 12px 0 0")
-
-
-def _title(text: str) -> widgets.HTML:
-    return widgets.HTML(title(text, LIVE))

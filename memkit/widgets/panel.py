@@ -15,10 +15,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from pathlib import Path
 from weakref import WeakValueDictionary
 
 import ipywidgets as widgets  # type: ignore[import-untyped]
 
+from memkit.widgets.follow import Follow
 from memkit.widgets.markup import LIVE, Paint, esc
 from memkit.write.redact import redact
 
@@ -43,6 +45,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
     exception itself; `call` is the code shown.
     """
 
+    _following: Follow | None = None
     name = ""  # subtle: ipywidgets closes a widget that is collected, even one whose making failed half-way
 
     def __init__(self, name: str) -> None:
@@ -141,10 +144,26 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.call = "\n".join(lines)
         self.call_area.value = code(self.call, LIVE)
 
-    # --- its end
+    # --- its life
+
+    def follow(self, look: Callable[[], object], folder: Path | None = None) -> str:
+        """Call `look`, guarded, after each cell and when a file of `folder` changes; return why files cannot be followed, or ""."""
+        self._following = Follow(lambda: self.guard(look), folder)
+        return self._following.problem
+
+    @property
+    def watching(self) -> bool:
+        """Say whether the panel follows files on disk."""
+        return self._following is not None and self._following.running
+
+    def stop_following(self) -> None:
+        """Look no more; calling it again does nothing."""
+        if self._following is not None:
+            self._following.stop()
 
     def close(self) -> None:
-        """Close the panel and everything in it."""
+        """Stop following, and close the panel and everything in it."""
+        self.stop_following()
         self._closed = True
         if _open.get(self.name) is self:
             del _open[self.name]

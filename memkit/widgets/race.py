@@ -13,9 +13,10 @@ import ipywidgets as widgets  # type: ignore[import-untyped]
 from memkit.errors import NotFound, Refused
 from memkit.lab import race
 from memkit.widgets import race_view as view
+from memkit.widgets.controls import button, column, heading
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
-from memkit.widgets.tables import note, status, title
+from memkit.widgets.tables import note, status
 
 WRITERS: dict[str, race.Writer] = {
     "blind write": race.blind,
@@ -92,8 +93,8 @@ class RaceLab(Panel):
             self.program.value = code
         with self.quietly():
             self.rules.value = self.rule
-        for who, button in self.buttons.items():
-            button.disabled = who not in lab.running
+        for who, step in self.buttons.items():
+            step.disabled = who not in lab.running
 
     def _state(self) -> view.Lab:
         now = self._current()
@@ -137,17 +138,19 @@ class RaceLab(Panel):
     def _make_controls(self) -> None:
         self.verdict, self.steps, self.program, self.sums = (widgets.HTML() for _ in range(4))
         self.rules = widgets.ToggleButtons(options=list(self.writers), description="Rule", tooltips=[f"race by {x}" for x in self.writers])
-        self.buttons = {who: _button(f"{who}: next step", "step-forward", f"let writer {who} take one step") for who in race.DAYS}
-        self.again = _button("Start again", "undo", "start again with a new record")
+        self.buttons = {
+            who: button(f"{who}: next step", "step-forward", f"let writer {who} take one step", align="flex-start") for who in race.DAYS
+        }
+        self.again = button("Start again", "undo", "start again with a new record", align="flex-start")
         self.order = widgets.Dropdown(
             description="Replay", options=["choose an order", *race.orders()], tooltip="take the steps in this order", layout=_width("18em")
         )
-        self.count = _button("Run every order", "list", "run all orders of the chosen rule, and count what is lost")
+        self.count = button("Run every order", "list", "run all orders of the chosen rule, and count what is lost", align="flex-start")
         by_hand = widgets.HBox([*self.buttons.values(), self.again, self.order], layout=widgets.Layout(flex_flow="row wrap"))
-        left = widgets.VBox([widgets.HTML(title("By hand", LIVE)), by_hand, self.verdict, self.steps], layout=_column("3 1 480px"))
+        left = widgets.VBox([heading("By hand"), by_hand, self.verdict, self.steps], layout=column("3 1 480px"))
         why = widgets.HTML(note("Each writer reads, computes and writes. Two programs of three steps can be mixed in 20 ways.", LIVE))
-        right = [widgets.HTML(title("Every order there is", LIVE)), why, self.count, self.sums]
-        both = [left, widgets.VBox(right, layout=_column("2 1 340px"))]
+        right = [heading("Every order there is"), why, self.count, self.sums]
+        both = [left, widgets.VBox(right, layout=column("2 1 340px"))]
         columns = widgets.HBox(both, layout=widgets.Layout(flex_flow="row wrap", align_items="flex-start"))
         self.children = (self.rules, self.program, self.error_area, columns, self.call_area)
 
@@ -164,13 +167,5 @@ class RaceLab(Panel):
             self.replay(str(order))
 
 
-def _button(text: str, icon: str, tooltip: str) -> widgets.Button:
-    return widgets.Button(description=text, icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto", align_self="flex-start"))
-
-
 def _width(wide: str) -> widgets.Layout:
     return widgets.Layout(width=wide)
-
-
-def _column(flex: str) -> widgets.Layout:
-    return widgets.Layout(flex=flex, min_width="0", margin="0 12px 0 0")

@@ -18,10 +18,9 @@ from memkit.read.recipes import Recipe
 from memkit.record.scope import Scope
 from memkit.widgets import recall_view as view
 from memkit.widgets.calls import recall_code, scope_code
-from memkit.widgets.follow import Follow
+from memkit.widgets.controls import grow, heading, row
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
-from memkit.widgets.tables import title
 
 NO_SWITCH = "(none)"
 
@@ -32,8 +31,6 @@ class RecallLab(Panel):
     `scopes` are the places one may ask from, by the name of the variable that holds each; it starts in the first. `recipes` may be chosen
     by name, by default those of memkit; it starts with `recipe`. Raises Refused for no scope, NotFound for a name that is not there.
     """
-
-    _follow: Follow | None = None
 
     def __init__(
         self,
@@ -58,7 +55,7 @@ class RecallLab(Panel):
         self._connect()
         self._update()
         if watch:
-            self._follow = Follow(lambda: self.guard(self._look_again), None)
+            self.follow(self._look_again)
 
     # --- what a person does, as calls
 
@@ -166,7 +163,7 @@ class RecallLab(Panel):
         except MemkitError as error:
             if type(error) is not MemkitError:  # subtle: the plain error says that the store is closed, which is no fault of the lab's
                 raise
-            self._stop_following()
+            self.stop_following()
 
     def snapshot(self) -> str:
         """Return the static HTML view, secrets masked: a snapshot is kept in a file."""
@@ -179,29 +176,33 @@ class RecallLab(Panel):
     # --- controls
 
     def _make_controls(self) -> None:
-        self.question = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=_grow("28em"))
-        self.place = widgets.Dropdown(options=list(self.scopes), description="From", tooltip="the scope", layout=_grow("12em"))
+        self.question = widgets.Text(
+            description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=grow("28em", "40em")
+        )
+        self.place = widgets.Dropdown(options=list(self.scopes), description="From", tooltip="the scope", layout=grow("12em", "40em"))
         self.tokens = widgets.BoundedIntText(
             description="Budget", min=0, max=1_000_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
         )
         options = [(f"{label}{'' if is_installed(one) else ' (not installed)'}", label) for label, one in self.recipes.items()]
-        self.how = widgets.Dropdown(options=options, description="Recipe", tooltip="how it is ranked", layout=_grow("14em"))
+        self.how = widgets.Dropdown(options=options, description="Recipe", tooltip="how it is ranked", layout=grow("14em", "40em"))
         switches = [(NO_SWITCH, ""), *((name, name) for name in SWITCHES)]
-        self.switched = widgets.Dropdown(options=switches, description="Switch", tooltip="what is changed alone", layout=_grow("16em"))
+        self.switched = widgets.Dropdown(
+            options=switches, description="Switch", tooltip="what is changed alone", layout=grow("16em", "40em")
+        )
         fits = widgets.Layout(max_width="100%", overflow="auto")  # a wide table scrolls, and nothing sticks out
         self.status, self.needs, self.returned, self.left_out, self.changed = (widgets.HTML(layout=fits) for _ in range(5))
         self.children = (
-            _rows(self.question, self.place, self.tokens),
-            _rows(self.how, self.switched),
+            row(self.question, self.place, self.tokens),
+            row(self.how, self.switched),
             self.status,
             self.error_area,
-            _title("What is looked for"),
+            heading("What is looked for"),
             self.needs,
-            _title("What is returned"),
+            heading("What is returned"),
             self.returned,
-            _title("What is skipped, and why"),
+            heading("What is skipped, and why"),
             self.left_out,
-            _title("What one switch changes"),
+            heading("What one switch changes"),
             self.changed,
             self.call_area,
         )
@@ -212,25 +213,3 @@ class RecallLab(Panel):
         self.on_value(self.place, lambda where: self.look_from(str(where)))
         self.on_value(self.how, lambda recipe: self.use(str(recipe)))
         self.on_value(self.switched, lambda switch: self.flip(str(switch)))
-
-    def _stop_following(self) -> None:
-        if self._follow is not None:
-            self._follow.stop()
-
-    def close(self) -> None:
-        """Stop following and close the widget."""
-        self._stop_following()
-        super().close()
-
-
-def _grow(least: str) -> widgets.Layout:
-    return widgets.Layout(flex=f"1 1 {least}", width="auto", min_width=least, max_width="40em")
-
-
-def _rows(*controls: widgets.Widget) -> widgets.HBox:
-    """Return controls beside each other, and below each other where there is no room."""
-    return widgets.HBox(list(controls), layout=widgets.Layout(flex_flow="row wrap"))
-
-
-def _title(text: str) -> widgets.HTML:
-    return widgets.HTML(title(text, LIVE))

@@ -10,9 +10,10 @@ import ipywidgets as widgets  # type: ignore[import-untyped]
 
 from memkit.lab import hunt
 from memkit.widgets import redaction_view as view
+from memkit.widgets.controls import button, heading, row
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
-from memkit.widgets.tables import status, title
+from memkit.widgets.tables import status
 
 
 class RedactionLab(Panel):
@@ -79,12 +80,10 @@ class RedactionLab(Panel):
         self.missed = widgets.Text(
             description="Slipped", layout=wide, placeholder="the words that should have vanished", tooltip="the secret"
         )
-        self.reporting = widgets.Button(description="Report as a test", icon="bug", layout=widgets.Layout(width="auto"))
-        self.clearing = widgets.Button(description="Clear", icon="eraser", layout=widgets.Layout(width="auto"))
-        buttons = widgets.HBox([self.reporting, self.clearing], layout=widgets.Layout(flex_flow="row wrap"))
-        heading = widgets.HTML(title("Redaction lab", LIVE))
+        self.reporting = button("Report as a test", "bug", "write a test that fails until this form is masked")
+        self.clearing = button("Clear", "eraser", "let go of the text and of what slipped through")
         self.children = (
-            *(heading, self.text, self.verdict, self.spans, self.kept, self.missed, buttons),
+            *(heading("Redaction lab"), self.text, self.verdict, self.spans, self.kept, self.missed, row(self.reporting, self.clearing)),
             *(self.error_area, self.tested, self.call_area),
         )
 

@@ -18,8 +18,8 @@ from memkit.record.model import Memory
 from memkit.record.scope import Principal, Scope
 from memkit.widgets import scope_view as view
 from memkit.widgets.calls import recall_code, scope_code
-from memkit.widgets.follow import Follow
-from memkit.widgets.markup import LIVE, STATIC, esc
+from memkit.widgets.controls import button, grow, heading, row
+from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
 
 DIMENSIONS = ("workspace", "branch", "env", "session")
@@ -33,8 +33,6 @@ class ScopeMap(Panel):
     what is visible from these. It starts in the first. `people` are those who may be chosen to ask, by the name of their variable, all
     given by the code and none by the page; by default the kit's own principal. Raises Refused for no scope.
     """
-
-    _follow: Follow | None = None
 
     def __init__(
         self,
@@ -62,7 +60,7 @@ class ScopeMap(Panel):
         self._connect()
         self.look_from(next(iter(self.scopes.values())))
         if watch:
-            self._follow = Follow(lambda: self.guard(self._look_again), None)
+            self.follow(self._look_again)
 
     # --- what a person does, as calls
 
@@ -192,7 +190,7 @@ class ScopeMap(Panel):
         except MemkitError as error:
             if type(error) is not MemkitError:  # subtle: the plain error says that the store is closed, which is no fault of the map's
                 raise
-            self._stop_following()
+            self.stop_following()
 
     def snapshot(self) -> str:
         """Return the static HTML view, secrets masked: a snapshot is kept in a file."""
@@ -209,40 +207,31 @@ class ScopeMap(Panel):
             options=[(f"{label}: {who.user} ({who.actor})", label) for label, who in self.people.items()],
             description="Who asks",
             tooltip="comes from the login, never from the request",
-            layout=_grow("15em"),
+            layout=grow("15em", "26em"),
         )
-        self.mine = widgets.Checkbox(description="user=True: also what is mine alone", indent=False, layout=_grow("15em"))
+        self.mine = widgets.Checkbox(description="user=True: also what is mine alone", indent=False, layout=grow("15em", "26em"))
         self.named = {
             dimension: widgets.Dropdown(
-                options=[(NOT_NAMED, "")], description=dimension, tooltip=f"the {dimension} you stand in", layout=_grow("15em")
+                options=[(NOT_NAMED, "")], description=dimension, tooltip=f"the {dimension} you stand in", layout=grow("15em", "26em")
             )
             for dimension in DIMENSIONS
         }
-        self.which = widgets.Dropdown(options=DIMENSIONS, description="Another", tooltip="the dimension to name", layout=_grow("13em"))
-        self.typed = widgets.Text(placeholder="any exact name", tooltip="an exact name", layout=_grow("9em"))
-        self.use = widgets.Button(
-            description="Use this name", icon="check", tooltip="stand where it has this name", layout=widgets.Layout(width="auto")
+        self.which = widgets.Dropdown(
+            options=DIMENSIONS, description="Another", tooltip="the dimension to name", layout=grow("13em", "26em")
         )
-        self.question = widgets.Text(description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=_grow("14em"))
+        self.typed = widgets.Text(placeholder="any exact name", tooltip="an exact name", layout=grow("9em", "26em"))
+        self.use = button("Use this name", "check", "stand where it has this name")
+        self.question = widgets.Text(
+            description="Ask", placeholder="what would an agent ask?", tooltip="the query", layout=grow("14em", "26em")
+        )
         self.tokens = widgets.BoundedIntText(
             description="Budget", min=0, max=1_000_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
         )
         self.status, self.table, self.lookups, self.recalled = (widgets.HTML() for _ in range(4))
-        self.children = (
-            _rows(self.person, self.mine),
-            _rows(*self.named.values()),
-            _rows(self.which, self.typed, self.use),
-            self.status,
-            self.error_area,
-            _title("Every memory this map knows"),
-            self.table,
-            _title("What is looked up"),
-            self.lookups,
-            _title("What an agent would get here"),
-            _rows(self.question, self.tokens),
-            self.recalled,
-            self.call_area,
-        )
+        stand = [row(self.person, self.mine), row(*self.named.values()), row(self.which, self.typed, self.use)]
+        told = [heading("Every memory this map knows"), self.table, heading("What is looked up"), self.lookups]
+        asked = [heading("What an agent would get here"), row(self.question, self.tokens), self.recalled]
+        self.children = (*stand, self.status, self.error_area, *told, *asked, self.call_area)
 
     def _connect(self) -> None:
         self.on_value(self.person, lambda who: self.become(str(who)))
@@ -259,25 +248,3 @@ class ScopeMap(Panel):
             chosen = control.value
             control.options = [*control.options, (name, name)]
             control.value = chosen
-
-    def _stop_following(self) -> None:
-        if self._follow is not None:
-            self._follow.stop()
-
-    def close(self) -> None:
-        """Stop following and close the widget."""
-        self._stop_following()
-        super().close()
-
-
-def _grow(least: str) -> widgets.Layout:
-    return widgets.Layout(flex=f"1 1 {least}", width="auto", min_width=least, max_width="26em")
-
-
-def _rows(*controls: widgets.Widget) -> widgets.HBox:
-    """Return controls beside each other, and below each other where there is no room."""
-    return widgets.HBox(list(controls), layout=widgets.Layout(flex_flow="row wrap"))
-
-
-def _title(text: str) -> widgets.HTML:
-    return widgets.HTML(f'<div style="{LIVE.text}font-weight:600;font-size:15px">{esc(text)}</div>')

@@ -14,9 +14,10 @@ from memkit.errors import NotFound, Refused
 from memkit.kit import Kit
 from memkit.lab import Night, killed, tidying
 from memkit.widgets import tidy_view as view
+from memkit.widgets.controls import button, heading, row
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
-from memkit.widgets.tables import status, title
+from memkit.widgets.tables import status
 from memkit.write.fuse import FUSE
 from memkit.write.plan import Planner
 
@@ -158,25 +159,29 @@ class TidyLab(Panel):
         self.verdict, self.diff, self.left, self.asleep, self.turns, self.survived, self.phases = (widgets.HTML() for _ in names)
         wide = widgets.Layout(width="20em")
         self.which = widgets.Dropdown(options=list(self.planners), description="Planner", tooltip="who makes the plan", layout=wide)
-        self.dry = _button("Dry run", "eye", "make the plan and check it, write nothing")
-        self.go = _button("Consolidate", "check", "make the plan, check it, and carry it out")
-        self.later = _button("A day passes", "clock-o", "move the clock by a day")
-        self.again = _button("Start again", "undo", "the shop's memory as it was in the evening")
+        self.dry = button("Dry run", "eye", "make the plan and check it, write nothing", align="flex-start")
+        self.go = button("Consolidate", "check", "make the plan, check it, and carry it out", align="flex-start")
+        self.later = button("A day passes", "clock-o", "move the clock by a day", align="flex-start")
+        self.again = button("Start again", "undo", "the shop's memory as it was in the evening", align="flex-start")
         self.jobs = {who: _pair(who) for who in ("A", "B")}
-        self.minutes = _button("11 minutes pass", "clock-o", "move the clock of the night by 11 minutes; a lease runs for 10")
-        self.person = _button("A person corrects", "user", "state something under a key that the plan is about")
-        self.dawn = _button("Begin again", "undo", "begin the night again, with a new record")
-        self.kill = _button("Kill it at every point", "bolt", "kill the job at each statement, flush and rename, and open what is left")
-        night = _row(*self.jobs["A"], *self.jobs["B"], self.minutes, self.person, self.dawn)
-        plan = [_row(self.which, self.dry, self.go, self.later, self.again), self.verdict, self.error_area, self.diff, self.left]
-        jobs = [_part("Two jobs, one lease"), night, self.asleep, self.turns]
-        kills = [_part("Killed at every point"), _row(self.kill), self.survived, self.phases]
-        self.children = [_part("The plan"), *plan, *jobs, *kills, self.call_area]
+        self.minutes = button(
+            "11 minutes pass", "clock-o", "move the clock of the night by 11 minutes; a lease runs for 10", align="flex-start"
+        )
+        self.person = button("A person corrects", "user", "state something under a key that the plan is about", align="flex-start")
+        self.dawn = button("Begin again", "undo", "begin the night again, with a new record", align="flex-start")
+        self.kill = button(
+            "Kill it at every point", "bolt", "kill the job at each statement, flush and rename, and open what is left", align="flex-start"
+        )
+        night = row(*self.jobs["A"], *self.jobs["B"], self.minutes, self.person, self.dawn)
+        plan = [row(self.which, self.dry, self.go, self.later, self.again), self.verdict, self.error_area, self.diff, self.left]
+        jobs = [heading("Two jobs, one lease"), night, self.asleep, self.turns]
+        kills = [heading("Killed at every point"), row(self.kill), self.survived, self.phases]
+        self.children = [heading("The plan"), *plan, *jobs, *kills, self.call_area]
 
     def _connect(self) -> None:
         self.on_value(self.which, lambda planner: self.choose(str(planner)))
-        for button, action in ((self.dry, self.plan), (self.go, self.consolidate), (self.later, self.wait), (self.again, self.start)):
-            self.on_click(button, action)
+        for pressed, action in ((self.dry, self.plan), (self.go, self.consolidate), (self.later, self.wait), (self.again, self.start)):
+            self.on_click(pressed, action)
         for who, (start, wake) in self.jobs.items():
             self.on_click(start, partial(self.turn, "start", who))
             self.on_click(wake, partial(self.turn, "wake", who))
@@ -187,17 +192,5 @@ class TidyLab(Panel):
 
 
 def _pair(who: str) -> tuple[widgets.Button, widgets.Button]:
-    start = _button(f"{who} starts", "play", f"let job {who} take the lease, look, and fall asleep")
-    return start, _button(f"{who} wakes", "bell", f"let job {who} go on and write")
-
-
-def _part(text: str) -> widgets.HTML:
-    return widgets.HTML(title(text, LIVE))
-
-
-def _row(*controls: widgets.Widget) -> widgets.HBox:
-    return widgets.HBox(controls, layout=widgets.Layout(flex_flow="row wrap"))
-
-
-def _button(text: str, icon: str, tooltip: str) -> widgets.Button:
-    return widgets.Button(description=text, icon=icon, tooltip=tooltip, layout=widgets.Layout(width="auto", align_self="flex-start"))
+    start = button(f"{who} starts", "play", f"let job {who} take the lease, look, and fall asleep", align="flex-start")
+    return start, button(f"{who} wakes", "bell", f"let job {who} go on and write", align="flex-start")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from desks import NOON, PROD, SCOPES, SHOP, TEST, filled, shop_kit, workspace
 from ipywidgets.widgets.widget import _instances
+from views import walk
 
 import memkit
 from memkit.errors import Conflict, NotFound, Refused
@@ -285,12 +286,6 @@ def test_a_folder_of_ones_own_is_shown_followed_and_never_written(tmp_path):
         desk.close()
 
 
-def walk(widget):
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from walk(child)
-
-
 # --- following
 
 
@@ -502,7 +497,7 @@ def test_a_secret_in_a_source_or_a_question_is_in_no_view_that_is_kept(desk):
 
 def test_a_secret_in_ones_own_folder_is_masked_in_the_live_view_too(tmp_path):
     secret = "".join(("ghp", "_", hashlib.sha256(b"y").hexdigest()[:36]))
-    (tmp_path / ".env").write_text(f"MODE=fast\nTOKEN={secret}\n")
+    (tmp_path / ".env").write_text(f"TOKEN={secret}\nMODE=fast\n")
     with memkit.open(root=tmp_path) as kit:
         kit.learn("mode", "the mode is fast", scope=SHOP, cite=".env#key=MODE")
         desk = SourceDesk(kit, {"shop": SHOP}, watch=False)

@@ -119,6 +119,13 @@ def test_a_mark_in_the_text_is_kept_and_does_not_shield_its_neighbours():
     assert redact("q7@example.test[redacted:x]").text == "[redacted:email][redacted:x]"
 
 
+def test_a_token_wrapped_onto_the_next_line_is_masked_whole_and_the_next_setting_stays():
+    token = "".join(("glpat", "-", "Zq7xK2mVb9TsRw4yLd8N"))
+    wrapped = redact(f"use {token[:16]}\n{token[16:]}\nfrom now on").text
+    assert wrapped == "use [redacted:gitlab-token]\nfrom now on"
+    assert redact(f"TOKEN={token}\nMODE=fast\n").text == "TOKEN=[redacted:gitlab-token]\nMODE=fast\n"
+
+
 def test_the_table_names_where_every_format_is_documented():
     text = Path(room.__file__).with_name("detectors.toml").read_text(encoding="utf-8")
     lines = [line for line in text.split("\n") if "find = " in line]

@@ -18,8 +18,8 @@ try:
 except ImportError:  # Windows: there, run the tests in one process
     fcntl = None  # type: ignore[assignment]
 
-IN_THE_LESSONS_FOLDER = re.compile(r"test_browser_.*|test_lessons|test_sandbox|\d\d_\w+")
-_folder: list[IO[str]] = []  # the lock on the lessons' folder, while this process has it
+ONE_AT_A_TIME = re.compile(r"test_browser_.*|test_lessons|test_sandbox|\d\d_\w+")
+_turn: list[IO[str]] = []  # the lock, while this process has it
 
 
 @pytest.fixture(scope="session")
@@ -45,13 +45,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Where several processes share the tests (`-n 2 --dist loadfile`), let one at a time work in the lessons' folder, file by file."""
-    if "PYTEST_XDIST_WORKER" in os.environ and IN_THE_LESSONS_FOLDER.fullmatch(item.path.stem) and not _folder:
+    """Where several processes share the tests (`-n 2 --dist loadfile`), let one at a time run a lesson or drive a browser, file by file.
+
+    Lessons share the folder `_work` beside them, and two browsers on two cores starve each other.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ and ONE_AT_A_TIME.fullmatch(item.path.stem) and not _turn:
         lock = (Path(tempfile.gettempdir()) / f"memkit-lessons-{os.getppid()}.lock").open("w")
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _folder.append(lock)
+        _turn.append(lock)
     try:
         return (yield)
     finally:
-        if _folder and (nextitem is None or nextitem.path != item.path):
-            _folder.pop().close()
+        if _turn and (nextitem is None or nextitem.path != item.path):
+            _turn.pop().close()

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from memkit.record.model import Episode, Kind, Role
 
-MOST_TOKENS = 160  # of one candidate's content: a single fact, not an essay
+MOST_TOKENS = 160  # of a single fact, extracted or consolidated: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PROMOTED_SNIPPET_TOKENS of openclaw
 
 
 @dataclass(frozen=True, slots=True)

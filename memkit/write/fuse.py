@@ -18,10 +18,8 @@ from memkit.errors import FuseTripped, Refused
 from memkit.record.model import Kind, Memory, Op, Trust
 from memkit.record.text import count_tokens
 from memkit.write.duplicates import same_statement
+from memkit.write.extract import MOST_TOKENS
 from memkit.write.plan import Act, Plan, Seen, Step
-
-MOST_TOKENS = 160
-"""Tokens of one fact at most: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PROMOTED_SNIPPET_TOKENS of openclaw."""
 
 
 @dataclass(frozen=True, slots=True)

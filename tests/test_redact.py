@@ -193,3 +193,9 @@ def test_a_row_is_called_for_exactly_where_one_of_its_words_occurs(text):
     digits = sum(map(text.count, "0123456789"))
     held = [row.digits <= digits and (row.needs == "" or compiled(row.needs).search(text)) for row in ROWS.rows]
     assert ROWS.called_for(text) == {n for n, row in enumerate(ROWS.rows) if held[n] and any(word in text for word in row.near)}
+
+
+def test_digits_scattered_over_a_text_call_for_no_pattern_of_a_number():
+    rows = table("detectors.toml", "token", "identity")
+    assert rows.called_for("step 1 of 2, then 3 or 4, wait 5 s, 6 of 7 done, 8 left, 9 more, 10 in all") == rows.called_for("step of")
+    assert rows.called_for("write to 0 1 2 3 4 5 6 7 8 9") > rows.called_for("step of")

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -110,6 +111,8 @@ def _against_bare(name: str, ours: str, verb: Callable[[memkit.Kit, str, str], N
             verb(kit, "model", "the model of every write")
         bare = Bare(paths[1], contents(paths[2], dict.fromkeys(_SAME, "*")))
         with memkit.open(paths[0], sources=dict(SOURCES)) as kit:
+            for write in (partial(verb, kit), bare.write):
+                write("first", _content(-1))  # not counted: patterns are compiled and statements prepared
             rounds = alternate(
                 lambda n: verb(kit, f"setting-{n}", _content(n)),
                 lambda n: bare.write(f"setting-{n}", _content(n)),

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from importlib.resources import files
 from pathlib import Path
+from types import TracebackType
 
 from sqlite_utils import Database as SqliteUtils
 
@@ -49,8 +50,7 @@ class Database:
     def __init__(self, path: str | os.PathLike[str] = ":memory:", *, ids: Callable[[], str] = random_id, wait: float = WAIT) -> None:
         self.path = None if path == ":memory:" else _usable(path)
         self.wait = wait
-        self._turn = threading.RLock()
-        self._pid = os.getpid()
+        self._mine = _Turn(self.path)
         self._connection = _connect(self.path)
         try:
             self._prepare(ids)
@@ -78,7 +78,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[SqliteUtils]:
         """Run a block that holds the write lock; it commits as a whole or leaves everything as it was. Raises Busy after `wait` s."""
-        with self._mine():
+        with self._mine:
             self._patiently("begin immediate")
             try:
                 yield self._sql
@@ -91,7 +91,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[SqliteUtils]:
         """Run a block that sees one moment of the database. Raises Busy after `wait` seconds."""
-        with self._mine():
+        with self._mine:
             self._connection.execute("begin")
             try:
                 self._patiently("select count(*) from sqlite_schema")  # takes the shared lock, so nothing after it can be busy
@@ -101,7 +101,7 @@ class Database:
 
     def image(self) -> bytes:
         """Return the raw bytes of an in-memory database, free pages included."""
-        with self._mine():
+        with self._mine:
             return self._connection.serialize()
 
     @contextmanager
@@ -118,7 +118,7 @@ class Database:
 
     def vacuum(self) -> None:
         """Rewrite the file without its free pages."""
-        with self._mine():
+        with self._mine:
             self._patiently("vacuum")
 
     def close(self) -> None:
@@ -129,24 +129,8 @@ class Database:
         """Return HMAC-SHA256 of `text` under this database's secret: a plain hash of a short value is guessed in milliseconds."""
         return hmac.new(self._secret, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
-    @contextmanager
-    def _mine(self) -> Iterator[None]:
-        if os.getpid() != self._pid:  # subtle: an SQLite connection carried through fork corrupts the file
-            raise MemkitError("this store was opened before the process forked; open it again in the new process")
-        with self._turn:
-            try:
-                yield
-            except sqlite3.ProgrammingError as error:
-                if "closed" not in str(error):
-                    raise
-                raise MemkitError("this store is closed; open it again with memkit.open") from None
-            except sqlite3.DatabaseError as error:
-                raise _translated(error, self.path) from error
-            except UnicodeDecodeError:
-                raise Corrupt(f"{self.path} holds text that is damaged; restore a backup") from None
-
     def _patiently(self, statement: str) -> list[tuple[object, ...]]:
-        started, attempt = time.monotonic(), 0
+        started, attempt = 0.0, 0
         while True:
             try:
                 return self._connection.execute(statement).fetchall()
@@ -154,13 +138,14 @@ class Database:
                 if not _is_busy(error):
                     raise
             attempt += 1
+            started = started or time.monotonic()
             if (waited := time.monotonic() - started) > self.wait:
                 raise Busy(waited, str(self.path))
             time.sleep(random.uniform(0.0002, 0.010 / (1 + attempt / 4)))  # subtle: waits shrink, so who has waited longest goes next
 
     def _prepare(self, ids: Callable[[], str]) -> None:
         self._sql = SqliteUtils(self._connection, execute_plugins=False)
-        with self._mine():
+        with self._mine:
             for pragma in ("secure_delete=on", "synchronous=full", "foreign_keys=on"):  # of this connection: the file is not touched yet
                 self._patiently(f"pragma {pragma}")
             if self._number("application_id") == 0:
@@ -206,6 +191,28 @@ class Database:
 
     def _number(self, pragma: str) -> int:
         return int(str(self._patiently(f"pragma {pragma}")[0][0]))
+
+
+class _Turn:
+    """A thread's turn at the connection, in the process that opened it; what SQLite raises meanwhile comes out in memkit's words."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._pid, self._lock = path, os.getpid(), threading.RLock()
+
+    def __enter__(self) -> None:
+        if os.getpid() != self._pid:  # subtle: an SQLite connection carried through fork corrupts the file
+            raise MemkitError("this store was opened before the process forked; open it again in the new process")
+        self._lock.acquire()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._lock.release()
+        if isinstance(error, sqlite3.ProgrammingError):
+            if "closed" in str(error):
+                raise MemkitError("this store is closed; open it again with memkit.open") from None
+        elif isinstance(error, sqlite3.DatabaseError):
+            raise _translated(error, self._path) from error
+        elif isinstance(error, UnicodeDecodeError):
+            raise Corrupt(f"{self._path} holds text that is damaged; restore a backup") from None
 
 
 def _fresh(ids: Callable[[], str]) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import combinations
 from urllib.parse import quote, unquote
 
@@ -106,13 +107,14 @@ def named_dimensions(stored: str) -> dict[str, str]:
     return {name: unquote(value) for name, value in (part.split("=", 1) for part in stored.split("&"))}
 
 
-def visible_from(stored: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def visible_from(stored: str) -> tuple[str, ...]:
     """Return every stored scope that applies where this stored one does: its subsets, itself first.
 
     >>> visible_from("env=prod&workspace=shop")
-    ['env=prod&workspace=shop', 'env=prod', 'workspace=shop']
+    ('env=prod&workspace=shop', 'env=prod', 'workspace=shop')
     """
-    return [_join(subset) for subset in _subsets(tuple(named_dimensions(stored).items()))]
+    return tuple(_join(subset) for subset in _subsets(tuple(named_dimensions(stored).items())))
 
 
 def is_narrower(one: str, other: str) -> bool:

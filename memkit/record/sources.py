@@ -15,6 +15,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import suppress
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -73,6 +74,7 @@ def check_name(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=1024)
 def _fault(name: str) -> str | None:
     if not name:
         return "is empty"

@@ -106,7 +106,7 @@ def append(
     """
     at = stamp(now)
     verified = stamp(verified_at) or (at if candidate.evidence else None)
-    row: dict[str, Any] = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": op, "expected": expected, "actor": actor}
+    row: dict[str, Any] = terms_of(candidate) | {"tenant": tenant, "scope": scope, "op": str(op), "expected": expected, "actor": actor}
     row |= {"now": at, "created_at": stamp(created_at), "last_verified_at": verified}
     written = tx.execute(APPEND, row).fetchall()
     if not written:
@@ -150,7 +150,7 @@ def log(
             "tenant": principal.tenant,
             "user": principal.user,
             "actor": principal.actor,
-            "op": op,
+            "op": str(op),
             "scope": scope,
             "key": key,
             "revision": revision,
@@ -280,19 +280,19 @@ def evidence_of(tx: SqliteUtils, tenant: str, owner: str, ids: Sequence[int]) ->
 
 
 def terms_of(candidate: Candidate) -> dict[str, object]:
-    """Return what a revision and a proposal keep of a candidate, as columns."""
+    """Return what a revision and a proposal keep of a candidate, as columns; words as plain text, which `sqlite3` binds at once."""
     return {
         "key": candidate.key,
         "content": candidate.content,
-        "kind": candidate.kind,
-        "trust": candidate.trust,
+        "kind": str(candidate.kind),
+        "trust": str(candidate.trust),
         "confidence": candidate.confidence,
         "source_type": candidate.source,
         "valid_from": stamp(candidate.times.valid_from),
         "valid_to": stamp(candidate.times.valid_to),
         "review_at": stamp(candidate.times.review_at),
         "expires_at": stamp(candidate.times.expires_at),
-        "support": candidate.support,
+        "support": str(candidate.support),
         "task": candidate.task,
         "verification": candidate.verification,
     }

@@ -83,19 +83,19 @@ class WritingVerbs(Opened):
         else INFERRED. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
-        place, now = self._place(scope), self._now()
+        place, now, sort = self._place(scope), self._now(), kind_of(kind)
         reader = self._reader(visible_from(place.scope))
         if not (evidence := self._observed(cite, reader, now)):
             raise Refused(
                 "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
             )
-        first = first_hand(evidence, reader, kind_of(kind), declared=second_hand)
+        first = first_hand(evidence, reader, sort, declared=second_hand)
         vouched = self.principal.actor == "person"
         flags = () if vouched else flags_of(content)
         bears_out = first and (vouched or (not (flags or self._was_forgotten(key, place)) and repeats(content, evidence, reader)))
         trust, times = Trust.VERIFIED if bears_out else Trust.INFERRED, Times(valid_from, valid_to, review_at, expires_at)
         rests = (evidence, times, choice(Support, "support", support), task, verification)
-        candidate = Candidate(key, content, kind_of(kind), trust, 1.0, "source", *rests)
+        candidate = Candidate(key, content, sort, trust, 1.0, "source", *rests)
         if bears_out:
             return self._told(commit(self.db, candidate, place, expected=expected, now=now))
         proposal = proposals.propose(self.db, candidate, place, flags=flags, now=now)

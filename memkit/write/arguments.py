@@ -45,7 +45,7 @@ def check_moments(**times: datetime | None) -> None:
 
 def _is_moment(time: object) -> bool:
     try:
-        return isinstance(time, datetime) and time.utcoffset() is not None and bool(time.astimezone(UTC))
+        return isinstance(time, datetime) and (time.tzinfo is UTC or (time.utcoffset() is not None and bool(time.astimezone(UTC))))
     except (OverflowError, ValueError):
         return False
 
@@ -73,7 +73,7 @@ def flags_of(content: object) -> tuple[str, ...]:
 
 def choice(choices: type[_Choice], name: str, value: str) -> _Choice:
     try:
-        return choices(value)
+        return value if isinstance(value, choices) else choices(value)
     except ValueError:
         raise Refused(f"BAD_{name.upper()}", f"{name} is none of {', '.join(choices)}; pass one of these") from None
 

@@ -13,7 +13,7 @@ from memkit.record.evidence import Reader, check, decided, find, mentions, obser
 from memkit.record.locator import Locator
 from memkit.record.model import Candidate, Evidence, Kind
 from memkit.write.firsthand import original, retold
-from memkit.write.redact import clean, marks, redact
+from memkit.write.redact import clean_cited, marks, redact
 
 MOST_CITES = 50
 
@@ -38,7 +38,7 @@ def observed(cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[
     cites = cites_of(cite)
     try:
         for text in cites:
-            if not clean(text, find(text, reader).text):
+            if not clean_cited(text, find(text, reader).text):
                 raise Refused("SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part")
         return tuple(observe(text, reader, now) for text in cites)
     except BadLocator as error:  # it may name what stands beside the citation

@@ -24,12 +24,13 @@ _JOINT = (
     r"[\"'`\\<*=\]](?:(?<=\\)\n\s{0,8}|(?<==)\n|(?<=\*)\*|(?<=\])\[|(?<=<)/?[A-Za-z]{1,10}\s?/?>"
     r"|(?<=[\"'`])\s{0,3}(?:[+.&\n]|\\\n)?\s{0,8}[\"'`])"
 )
-_WRAPPED = r"(?<=[\w./+-]{8})\n(?=[\w./+-]{6,200}={0,2}(?:\n|$))"  # with "=" inside it is no rest of a word but the next setting
+_WRAPPED = r"\n(?<=[\w./+-]{8}\n)(?=[\w./+-]{6,200}={0,2}(?:\n|$))"  # with "=" inside it is no rest of a word but the next setting
 _MARKS = "[\u0300-\u036f]+"
 _CODED = (
     r"[A-Za-z0-9+/_-]{16,}={0,2}",
     r"[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){11,}",
 )
+_LINE_END = r"\n(?<=[A-Za-z0-9+/]{16}\n)"
 _CODED_LINES = r"(?:[A-Za-z0-9+/]{16,76}\n){1,200}[A-Za-z0-9+/]{1,76}={0,2}"
 
 
@@ -50,10 +51,10 @@ def disguises(folded: Folded) -> Iterator[tuple[str, Folded]]:
         yield "spaced_letters", folded.rewrite((*match.span(), "") for match in compiled(_GAP).finditer(text))
     if compiled(_JOINT).search(text):
         yield "split", folded.rewrite((*match.span(), "") for match in compiled(_JOINT).finditer(text))
-    lines = "\n" in text
-    if lines and compiled(_WRAPPED).search(text):
+    if compiled(_WRAPPED).search(text):
         yield "wrapped", folded.rewrite((*match.span(), "") for match in compiled(_WRAPPED).finditer(text))
-    for match in (match for coded in (*_CODED, *[_CODED_LINES] * lines) for match in compiled(coded).finditer(text)):
+    lines = [_CODED_LINES] if compiled(_LINE_END).search(text) else []
+    for match in (match for coded in (*_CODED, *lines) for match in compiled(coded).finditer(text)):
         for name, plain in _decoded(match[0]):
             yield name, folded.within(*match.span(), fold(plain).text)
 

@@ -24,7 +24,7 @@ from memkit.record.model import Role
 from memkit.record.sessions import is_session
 from memkit.record.sources import Unreadable
 from memkit.record.text import compiled, fold
-from memkit.write.redact import clean
+from memkit.write.redact import clean_cited
 from memkit.write.table import read
 
 HEAD = 20  # lines of a source in which a mark counts
@@ -62,7 +62,7 @@ def original(cite: str, reader: Reader) -> str:
     near = "\n".join([found.text, *(line for line in lines if found.text in line), *lines[:HEAD]])
     for _, known in zip(range(MOST_TRIED), _cited(near), strict=False):
         try:
-            if clean(known) and Locator.parse(known).source != locator.source and not retold(known, reader):
+            if clean_cited(known) and Locator.parse(known).source != locator.source and not retold(known, reader):
                 return known
         except MemkitError:
             continue

@@ -64,15 +64,20 @@ def redact(text: str, *, leave: Iterable[str] = ()) -> Redacted:
 def clean(*texts: str) -> bool:
     """Return whether none of the texts holds anything to mask: looked at together, which is quick, and one by one where something shows.
 
-    What was clean is remembered for a while, as a digest keyed by this process, so that the same citation is not looked at each time.
-
     >>> clean("timeout", "wait 30 s"), clean("timeout", "ask ann@example.test")
     (True, False)
+    """
+    return not redact("\n\n".join(texts)).findings or not any(redact(text).findings for text in texts)
+
+
+def clean_cited(*texts: str) -> bool:
+    """Return what `clean` does, of citations: what was clean is remembered for a while, as a digest keyed by this process, because one
+    part of a source is cited again and again.
     """
     digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY, digest_size=16).digest() for text in texts]
     if all(map(_CLEAN.__contains__, digests)):
         return True
-    if redact("\n\n".join(texts)).findings and any(redact(text).findings for text in texts):
+    if not clean(*texts):
         return False
     if len(_CLEAN) >= MOST_CLEAN:
         _CLEAN.clear()  # one step, whatever other threads do

@@ -1,8 +1,8 @@
 """Read a table of patterns and run it over a text: the mechanism behind redaction (`detectors.toml`) and the screen (`techniques.toml`).
 
-A pattern is compiled and tried only when one of its words, and enough digits, occur in the text: an ordinary sentence costs a few searches,
-each for many words. Left out: what a find means and what is done about it (`redact.py`, `screen.py`), and undoing disguises
-(`disguise.py`).
+A pattern is compiled and tried only when one of its words, and a stretch with room for its digits, occur in the text: an ordinary sentence
+costs a few searches, each for many words. Left out: what a find means and what is done about it (`redact.py`, `screen.py`), and undoing
+disguises (`disguise.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from memkit.record.text import compiled
 from memkit.write.checks import CHECKS
 
 Span = tuple[int, int, str]
+_NUMBER = r"[0-9](?:[0-9A-Z ./()_:#-]*[0-9])?"  # digits, and what may stand between the digits of one number
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a section or more, in the order of the file; and for each thing the text must hold, a pattern of all words of these rows,
-    and which rows a word calls for: its own, and those of the words it begins with.
+    """The rows of a section or more, in the order of the file; and for each thing the text must hold, the fewest digits of these rows, a
+    pattern of all their words, and which rows a word calls for: its own, and those of the words it begins with.
     """
 
     rows: tuple[Row, ...]
-    words: dict[str, tuple[str, dict[str, set[int]]]]
+    words: dict[str, tuple[int, str, dict[str, set[int]]]]
 
     def spans(self, text: str) -> Iterator[Span]:
         """Yield (start, end, kind) for every row that finds something; the rows that stand first come first."""
@@ -64,11 +65,12 @@ class Table:
 
     def called_for(self, text: str) -> set[int]:
         """Return the numbers of the rows one of whose words occurs in the text, with what else it must hold."""
-        lower, digits, called = text.lower(), len(compiled("[0-9]").findall(text)), set[int]()
-        for needs, (pattern, rows) in self.words.items():
-            if not needs or compiled(needs).search(text):
+        room = max(map(len, compiled(_NUMBER).findall(text)), default=0)
+        lower, called = text.lower(), set[int]()
+        for needs, (fewest, pattern, rows) in self.words.items():
+            if fewest <= room and (not needs or compiled(needs).search(text)):
                 called.update(*[rows[word] for word in _beginnings(pattern, lower)])
-        return {number for number in called if self.rows[number].digits <= digits}
+        return {number for number in called if self.rows[number].digits <= room}
 
 
 def _beginnings(pattern: str, text: str) -> set[str]:
@@ -138,5 +140,8 @@ def table(name: str, *sections: str) -> Table:
                 for word in row["near"]:
                     calls.setdefault(word, set()).add(len(rows))
                 rows.append(Row(kind, f"{row['edge']}(?:{row['find']})", *(row[term] for term in ("near", "needs", "digits", "check"))))
-    words = {needs: (any_of(calls), {word: _of_its_beginnings(word, calls) for word in calls}) for needs, calls in called.items()}
+    words = {}
+    for needs, calls in called.items():
+        fewest = min(rows[number].digits for numbers in calls.values() for number in numbers)
+        words[needs] = (fewest, any_of(calls), {word: _of_its_beginnings(word, calls) for word in calls})
     return Table(tuple(rows), words)

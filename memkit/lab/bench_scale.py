@@ -1,7 +1,7 @@
 """What `memkit bench` measures of size: search beside its rivals, growth, memory, and what verification adds.
 
 The rivals are in `peers.py`; one that is not installed gives a row that says so. Rows of search compare ranking alone; rows named
-`recall-...` compare a whole verified recall, evidence read again, with what the other calls a search.
+`recall-...` compare a whole verified recall, evidence read again, with what the other calls a search. Both are measured warm.
 """
 
 from __future__ import annotations
@@ -144,7 +144,8 @@ def _ranked(kit: memkit.Kit) -> peers.Ask:
         with kit.db.read() as tx:
             view = kit._index.view(tx, scopes)
             found = tfidf(view, Counter(analyze(query)))
-        top = np.argsort(-found.scores, kind="stable")[: peers.MOST]
+        best = np.argpartition(-found.scores, peers.MOST)[: peers.MOST] if len(found.rows) > peers.MOST else np.arange(len(found.rows))
+        top = best[np.argsort(-found.scores[best])]
         return [view.documents[row].key for row in found.rows[top].tolist()]
 
     return ask
@@ -165,7 +166,8 @@ def _beside(
         lambda number: ours(bench_read.question(number)),
         lambda number: theirs(bench_read.question(number)),
         rounds=sizes.rounds,
-        each=5 * sizes.each,
+        each=20 * sizes.each,
+        in_a_row=10,
     )
     return Row(name, what, f"{peer.__name__} search", "s", rounds, speed(rounds), target, None, _counted(sizes))
 

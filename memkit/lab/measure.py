@@ -70,25 +70,30 @@ def speed(rounds: Sequence[Round]) -> float:
     return median(theirs / ours for ours, theirs in rounds)
 
 
-def alternate(ours: Callable[[int], object], theirs: Callable[[int], object], *, rounds: int, each: int) -> tuple[Round, ...]:
+def alternate(
+    ours: Callable[[int], object], theirs: Callable[[int], object], *, rounds: int, each: int, in_a_row: int = 1
+) -> tuple[Round, ...]:
     """Call both sides in turn and return the seconds one call took, for each round; a call is given its number.
 
-    Who goes first changes with every call, so that a slow moment, a warm cache or a flushed disk is nobody's advantage.
+    Who goes first changes with every turn, so that a slow moment or a flushed disk is nobody's advantage. With one call `in_a_row` each
+    side finds the processor's caches full of the other's data; with more, it is measured warm. `each` should be a multiple of it.
 
     >>> calls = []
     >>> timed = alternate(lambda n: calls.append(f"ours {n}"), lambda n: calls.append(f"theirs {n}"), rounds=1, each=2)
     >>> calls
     ['ours 0', 'theirs 0', 'theirs 1', 'ours 1']
     """
-    numbers, sides = itertools.count(), (ours, theirs)
+    turns, sides = itertools.count(), (ours, theirs)
 
     def one_round() -> Round:
         spent = [0.0, 0.0]
-        for number in itertools.islice(numbers, each):
-            for side in (0, 1) if number % 2 == 0 else (1, 0):
+        for turn in itertools.islice(turns, each // in_a_row):
+            for side in (0, 1) if turn % 2 == 0 else (1, 0):
                 begin = time.perf_counter()
-                sides[side](number)
+                for number in range(turn * in_a_row, (turn + 1) * in_a_row):
+                    sides[side](number)
                 spent[side] += time.perf_counter() - begin
-        return spent[0] / each, spent[1] / each
+        calls = each // in_a_row * in_a_row
+        return spent[0] / calls, spent[1] / calls
 
     return tuple(one_round() for _ in range(rounds))

@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 COUNT = 0xFFFF_FFFF  # the low half of a posting
-UNPACKED = 256  # terms whose postings a view keeps at hand
+PACKED = 1024  # terms whose postings a view keeps at hand
 DIGITS = 12  # of a score that count: what differs less is equal, and equal scores are ordered by id
 
 
@@ -167,7 +167,7 @@ class View:
         self.starts = [0, *accumulate(map(len, self.partitions))]  # the first row of each partition, and the size
         self.size = self.starts[-1]
         self._norms = np.full(self.size, np.nan)
-        self._unpacked: dict[str, tuple[Ints, Ints]] = {}
+        self._packed: dict[str, Ints] = {}
 
     def shows(self, partitions: Sequence[Partition]) -> bool:
         """Return whether this is a view of exactly these partitions as they are now."""
@@ -210,15 +210,20 @@ class View:
         """Return in how many rows the term occurs."""
         return sum([len(found) for _, found in self._lists(term)])
 
+    def packed(self, term: str) -> Ints:
+        """Return the postings of a term as they are kept, `row << 32 | count`, ascending; empty for an unknown term."""
+        if (known := self._packed.get(term)) is None:
+            lists = [np.array(found) + (start << 32) if start else np.array(found) for start, found in self._lists(term)]
+            known = lists[0] if len(lists) == 1 else np.concatenate([np.zeros(0, np.int64), *lists])
+            if len(self._packed) >= PACKED:
+                self._packed.clear()
+            self._packed[term] = known
+        return known
+
     def postings(self, term: str) -> tuple[Ints, Ints]:
         """Return the rows that have the term, ascending, and how often each has it; both empty for an unknown term."""
-        if term not in self._unpacked:
-            lists = [np.array(found) + (start << 32) for start, found in self._lists(term)]
-            packed = lists[0] if len(lists) == 1 else np.concatenate([np.zeros(0, np.int64), *lists])
-            if len(self._unpacked) >= UNPACKED:
-                self._unpacked.clear()
-            self._unpacked[term] = packed >> 32, packed & COUNT
-        return self._unpacked[term]
+        packed = self.packed(term)
+        return packed >> 32, packed & COUNT
 
     def idf(self, term: str) -> float:
         """Return how much a term says: `ln((1 + size) / (1 + df)) + 1`; 1 for one that every row has, more for a rarer one."""
@@ -278,18 +283,20 @@ def tfidf(view: View, terms: Mapping[str, int]) -> Found:
 
     `terms` says how often each term occurs in the query. Those that no row has are ignored, as scikit-learn ignores them.
     """
-    having = [(term, *view.postings(term)) for term in sorted(terms)]
-    weights = {term: log((1 + view.size) / (1 + len(rows))) + 1 for term, rows, _ in having if len(rows)}
-    length = sqrt(sum([(terms[term] * weight) ** 2 for term, weight in weights.items()]))
-    total, gains = np.zeros(view.size), list[tuple[str, Ints, Floats]]()
-    for term, rows, counts in having:
-        if term in weights:
-            gains.append((term, rows, counts.astype(np.float64) * (terms[term] * weights[term] ** 2 / length)))
-            total[rows] += gains[-1][2]
-    rows = np.flatnonzero(total)
+    having = [(term, packed) for term in sorted(terms) if len(packed := view.packed(term))]
+    sizes = [len(packed) for _, packed in having]
+    weights = [log((1 + view.size) / (1 + size)) + 1 for size in sizes]
+    times = [terms[term] * weight for (term, _), weight in zip(having, weights, strict=True)]
+    length = sqrt(sum([x * x for x in times]))
+    factors = [x * weight / length for x, weight in zip(times, weights, strict=True)]
+    packed = np.concatenate([np.zeros(0, np.int64), *[packed for _, packed in having]])
+    each, gained = packed >> 32, (packed & COUNT) * np.repeat(factors, sizes)
+    total = np.bincount(each, gained, view.size)
+    rows = total.nonzero()[0]
     norms = view.norms(rows)
-    shares = [(term, found, gained / norms[found]) for term, found, gained in gains]
-    return Found(rows, np.round(total[rows] / norms[rows], DIGITS), shares)
+    shares, ends = gained / norms[each], list(accumulate(sizes))
+    gains = [(term, each[end - size : end], shares[end - size : end]) for (term, _), size, end in zip(having, sizes, ends, strict=True)]
+    return Found(rows, np.round(total[rows] / norms[rows], DIGITS), gains)
 
 
 class Scored(NamedTuple):

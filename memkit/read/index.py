@@ -189,6 +189,11 @@ class View:
         return np.fromiter((document.tokens for document in self.documents), np.int32, self.size)
 
     @cached_property
+    def negative(self) -> NDArray[np.bool_]:
+        """Whether each row only says that a search found nothing."""
+        return np.fromiter((document.negative for document in self.documents), bool, self.size)
+
+    @cached_property
     def lengths(self) -> Ints:
         """The terms of each row, repeated ones as often as they occur."""
         return np.concatenate([np.zeros(0, np.int32), *(np.array(partition.lengths, np.int32) for partition in self.partitions)])

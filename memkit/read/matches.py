@@ -46,7 +46,7 @@ class Matches:
         self._db, self._tenant, self._scopes = db, tenant, list(scopes)
         self._documents, self._tokens = view.documents, view.tokens[found.rows]
         self._several = len(view.partitions) > 1  # else no other scope can have a value for the same key
-        self._last = np.fromiter((self._documents[row].negative for row in found.rows.tolist()), bool, len(found.rows))
+        self._last = view.negative[found.rows]
         self._open, self._order = np.ones(len(found.rows), bool), found.order
 
     def scored_again(self, found: Ranked) -> Self:
@@ -61,6 +61,8 @@ class Matches:
     def best(self, most: int, *, room: int, above: float) -> list[int]:
         """Return the next rows, best first, all above a score: at most `most`, and not many more than fit into `room` tokens."""
         order = self._order
+        if room <= 0:  # nothing is free, so nothing fits
+            return []
         places = np.flatnonzero(self._open & self.found.enough & (self._tokens <= room) & (self.found.scores > above))
         places = places[~self._last[places]] if not self._last[places].all() else places
         if len(places) > most:  # subtle: all that equal the last one stay until ids have decided

@@ -131,6 +131,7 @@ class _Fill:
     used: int = 0
     hits: list[Hit] = field(default_factory=list)
     contents: set[str] = field(default_factory=set)
+    read: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.contents |= self.given.said
@@ -144,7 +145,15 @@ class _Fill:
     def take(self, hit: Hit) -> None:
         self.hits.append(hit)
         self.used += hit.tokens
-        self.contents |= set() if hit.memory.negative else {plain(hit.memory.content or "")}
+        if not hit.memory.negative:
+            self.contents.add(self.plain(hit.memory))
+
+    def plain(self, memory: Memory) -> str:
+        """Return what a memory says as a reader sees it, made once."""
+        said = memory.content or ""
+        if said not in self.read:
+            self.read[said] = plain(said)
+        return self.read[said]
 
 
 def rank(db: Database, index: Index, query: str, scopes: Sequence[str], *, recipe: Recipe, now: datetime) -> Matches:
@@ -271,7 +280,7 @@ def withheld(memory: Memory, others: Iterable[Memory], now: datetime, flagged: M
 
 
 def _room(match: Match, state: _Fill, others: Iterable[Memory]) -> Refusal | None:
-    if plain(match.memory.content or "") in state.contents:
+    if state.plain(match.memory) in state.contents:
         return "DUPLICATE", "a better match says the same, or the snapshot does"
     if state.limit is not None and len(state.hits) >= state.limit:
         return "OVER_LIMIT", f"{state.limit} better matches were taken already, as many as were asked for"

@@ -168,8 +168,8 @@ def check_memory(memory: Memory, reader: Reader, *, search: bool = False) -> Che
     """
     checks = tuple(check(piece, reader, search=search) for piece in memory.evidence)
     verdict = decided(checks, memory.support)
-    judged = Check(memory, verdict, next((piece.why for piece in checks if piece.verdict is verdict), ""), checks)
-    return judged if judged.why else replace(judged, why=f"{judged.aside}: it cites no source, so nothing can be re-read")
+    why = next((piece.why for piece in checks if piece.verdict is verdict), "")
+    return Check(memory, verdict, why or f"{Check(memory, verdict, '', checks).aside}: it cites no source, so nothing can be re-read", checks)
 
 
 def decided(checks: Sequence[EvidenceCheck], support: Support) -> Verdict:

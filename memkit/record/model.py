@@ -192,7 +192,7 @@ class Memory:
 
     def ended(self, now: datetime) -> bool:
         """Return whether it has expired or is no longer true, to the instant."""
-        return any(end is not None and end <= now for end in (self.expires_at, self.valid_to))
+        return (self.expires_at is not None and self.expires_at <= now) or (self.valid_to is not None and self.valid_to <= now)
 
     def begun(self, now: datetime) -> bool:
         """Return whether it is true already."""

@@ -51,6 +51,7 @@ select :tenant, coalesce(max(seq), 0) + 1, :at, :user, :actor, :op, :scope, :key
 from event where tenant = :tenant
 """
 
+_WORDS: dict[str, Any] = {str(word): word for words in (Op, Kind, Trust, Status, Support) for word in words}
 _TIMES = ("created_at", "recorded_at", "last_verified_at", "valid_from", "valid_to", "review_at", "expires_at")
 
 _STATUS = """
@@ -318,9 +319,9 @@ def _memories(tx: SqliteUtils, tenant: str, rows: list[dict[str, Any]]) -> list[
 
 
 def _memory(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Memory:
-    times = {name: moment(row[name]) for name in _TIMES}
-    enums = {"op": Op(row["op"]), "kind": Kind(row["kind"]), "trust": Trust(row["trust"]), "status": Status(row.get("status", "CURRENT"))}
-    enums["support"] = Support(row["support"])
-    plain = {name: value for name, value in row.items() if name not in ("seq", "source_type")}
-    identity = memory_id(row["tenant"], row["scope"], row["key"])
-    return Memory(**plain | times | enums, id=identity, source=row["source_type"], evidence=evidence)
+    whose = [row[name] for name in ("tenant", "scope", "key")]
+    said = [row["revision"], _WORDS[row["op"]], row["content"], _WORDS[row["kind"]], _WORDS[row["trust"]], row["confidence"]]
+    by = [row["source_type"], row["actor"], _WORDS[row.get("status", "CURRENT")]]
+    rests = [evidence, _WORDS[row["support"]], row["task"], row["verification"]]
+    fields: list[Any] = [memory_id(*whose), *whose, *said, *by, *[moment(row[name]) for name in _TIMES], *rests]
+    return Memory(*fields)

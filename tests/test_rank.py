@@ -216,6 +216,15 @@ def test_a_reader_decides_among_the_best_and_its_part_is_shown() -> None:
         assert kit.recall("cache", scope=SHOP, budget=1000).hits[0].memory.key == "a"
 
 
+def test_a_name_in_latin_letters_covers_as_much_as_a_word_of_two_characters() -> None:
+    shop = view_of("Redis 保存购物车", *(f"note {n}" for n in range(30)))
+    by_name, by_word, by_neither = (
+        signals.coverage(shop, Counter(analyze(asked))) for asked in ("Redis 缓冲期限", "保存 缓冲期限", "Kafka 缓冲期限")
+    )
+    assert by_name == pytest.approx(by_word) and by_name > 0.25 and by_neither == 0
+    assert signals.coverage(shop, Counter(analyze("保存购物车"))) == pytest.approx(1.0)
+
+
 def test_coverage_asks_little_of_a_small_store_and_more_of_a_large_one() -> None:
     small, large = view_of("cache"), view_of("cache", *["deploy"] * 100)
     terms = Counter(["cach", "zebra"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,11 @@ from memkit.errors import Refused
 from memkit.lab import evaluate_retrieval as evaluation
 from memkit.lab import retrieval_rivals as rivals
 from memkit.lab.retrieval_sets import Collection, conversations, own
-from memkit.read.recipes import BALANCED, TFIDF
+from memkit.read.recipes import BALANCED, SEMANTIC, TFIDF, THOROUGH, Recipe
 
 LOCOMO = Path(__file__).parents[1].parent / "shared" / "data" / "locomo_dev.json"
+
+GUARDED = [BALANCED, THOROUGH, *([SEMANTIC] if find_spec("wordllama") else [])]
 
 TURNS = [
     {"speaker": "Ann", "dia_id": "D1:1", "text": "Where is the cat?"},
@@ -82,6 +86,22 @@ def test_the_default_reaches_its_promise_in_chinese_and_in_mixed_text_alone() ->
     assert found["noise"][0] <= 0.15 and found["wrong"][0] == 0
 
 
+@pytest.mark.parametrize("group", ["en", "zh", "mixed"])
+def test_the_default_leaves_at_most_one_answer_in_forty_empty_in_each_language_alone(group: str) -> None:
+    (mine,) = own()
+    told = evaluation.answers(mine, rivals.by_recipe(BALANCED)(mine))
+    found = evaluation.row("balanced", group, [one for one in told if one.question.group == group]).values
+    assert found["hit@1"] and found["hit@5"] and found["empty"]
+    assert found["hit@1"][0] >= 0.88 and found["hit@5"][0] >= 0.97 and found["empty"][0] <= 0.025
+
+
+@pytest.mark.parametrize("recipe", GUARDED, ids=lambda recipe: recipe.name)
+def test_each_recipe_with_a_threshold_stays_quiet_on_unrelated_questions(recipe: Recipe) -> None:
+    told = evaluation.measure(own(), {"guarded": rivals.by_recipe(recipe), "open": rivals.by_recipe(replace(recipe, coverage=0.0))})
+    guarded, unguarded = total(told, "guarded"), total(told, "open")
+    assert guarded["noise"] <= 0.15 < unguarded["noise"] and guarded["empty"] <= 0.025 and unguarded["empty"] == 0
+
+
 def test_our_own_set_has_every_kind_of_question_in_both_languages() -> None:
     (mine,) = own()
     assert len(mine.lines) >= 150 and len(mine.questions) >= 150
@@ -121,6 +141,17 @@ def test_calibration_says_what_it_chose_and_the_default_follows_it() -> None:
         [kept for _, half, kept, _ in few if half == "even"], reverse=True
     )
     assert few[0][3] > few[-1][3] == 0.0
+
+
+def test_the_command_calibrates_each_recipe_that_has_a_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = _short(own()[0])
+    monkeypatch.setattr(evaluation, "own", lambda: [short])
+    monkeypatch.setattr(evaluation, "STEPS", (0.0, 0.2))
+    result = CliRunner().invoke(main, ["eval", "retrieval", "--calibrate"])
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert [line.partition(": ")[0] for line in lines if "largest" in line] == [f"{recipe.name}, chosen" for recipe in GUARDED]
+    assert sum("even half: kept" in line for line in lines) == 2 * len(GUARDED)
 
 
 def _short(collection: Collection) -> Collection:

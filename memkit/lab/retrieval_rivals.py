@@ -68,8 +68,12 @@ def _id(memory: Memory) -> str:
     return f"{memory.key}@{env}" if env else memory.key
 
 
+def recipes() -> tuple[Recipe, ...]:
+    """Return the recipes that take part; the one with an embedding only where its model is installed."""
+    return TFIDF, BALANCED, THOROUGH, *([SEMANTIC] if find_spec("wordllama") else [])
+
+
 def rivals() -> dict[str, Made]:
-    """Return who takes part, by name; the recipe with an embedding only where its model is installed."""
-    recipes = [TFIDF, BALANCED, THOROUGH, *([SEMANTIC] if find_spec("wordllama") else [])]
+    """Return who takes part, by name."""
     plain = {"empty": nothing, "full dump": full_dump, "text file + grep": text_file}
-    return plain | {f"memkit {recipe.name}": by_recipe(recipe) for recipe in recipes}
+    return plain | {f"memkit {recipe.name}": by_recipe(recipe) for recipe in recipes()}

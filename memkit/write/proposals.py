@@ -27,12 +27,13 @@ from memkit.write.commit import Place, clean, commit_inside, judge
 from memkit.write.duplicates import same_statement
 
 _RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
-WAITS, SAID, FORGET = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET"
+WAITS, SAID, FORGET, REVIEW = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET", "REVIEW_PROPOSED"
 FORGOTTEN = ("TOMBSTONED", "UNSAID")  # why a candidate is not kept, and its words are not shown either
 _WHY = {
     WAITS: "it waits in the inbox until a person admits or rejects it",
     SAID: "a user said this in these words; it waits until a person admits it, and is STATED then",
     FORGET: "a user asked to forget this; admitting it withdraws the value, and kit.forget erases every copy",
+    REVIEW: "its record of use does not bear it out; admitting this withdraws the value, rejecting it lets the value stand",
 }
 
 
@@ -84,6 +85,14 @@ def listed(tx: SqliteUtils, principal: Principal, scopes: list[str], status: Pro
     """Return the proposals of these scopes with a status, oldest first."""
     where = "status = :status and scope in (select value from json_each(:scopes))"
     return _proposals(tx, principal.tenant, where, status=status, scopes=json.dumps(scopes))
+
+
+def withdrawals(tx: SqliteUtils, tenant: str, scopes: Sequence[str]) -> set[tuple[str, str, int]]:
+    """Return (scope, key, revision) of the values that a person was asked to withdraw, whether still undecided or kept."""
+    query = """
+        select scope, key, expected from proposal where tenant = :tenant and content is null and status in ('PENDING', 'REJECTED')
+        and scope in (select value from json_each(:scopes))"""
+    return set(tx.execute(query, {"tenant": tenant, "scopes": json.dumps(list(scopes))}).fetchall())
 
 
 def fetch(tx: SqliteUtils, principal: Principal, wanted: Proposal | int) -> Proposal:

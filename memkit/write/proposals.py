@@ -138,17 +138,27 @@ def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalSt
     return fetch(tx, place.principal, proposal)
 
 
-def drop_extracted(tx: SqliteUtils, place: Place, session: str) -> None:
+def drop_extracted(tx: SqliteUtils, place: Place, session: str, now: datetime) -> None:
     """Empty the proposals that wait and were extracted from a session in this scope, so that a replay can make them again."""
     prefix = f"session:{session}/"
     query = """
         update proposal set status = 'EXPIRED', reason = 'REPLAYED', content = null
         where tenant = :tenant and scope = :scope and status = 'PENDING' and source_type = 'session' and id in (
-            select proposal_id from evidence where tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix) returning id"""
+            select proposal_id from evidence where tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix) returning id, key"""
     dropped = tx.execute(query, {"tenant": place.principal.tenant, "scope": place.scope, "prefix": prefix}).fetchall()
-    tx.execute(
-        "delete from evidence where proposal_id in (select value from json_each(:ids))", {"ids": json.dumps([i for (i,) in dropped])}
-    )
+    ids = json.dumps([identity for identity, _ in dropped])
+    tx.execute("delete from evidence where proposal_id in (select value from json_each(:ids))", {"ids": ids})
+    for key in sorted({key for _, key in dropped}):  # who follows the log must hear of it
+        store.log(tx, Op.NOOP, "REPLAYED", **_where(place), key=key, revision=0, now=now)
+
+
+def waiting(tx: SqliteUtils, tenant: str, scope: str, keys: Sequence[str] | None) -> list[tuple[int, str, str]]:
+    """Return (number, key, content) of what waits in a scope, of all keys (None) or of these; a request to forget says nothing."""
+    query = """
+        select number, key, content from proposal
+        where tenant = :tenant and scope = :scope and status = 'PENDING' and content is not null"""
+    some = " and key in (select value from json_each(:keys))" if keys is not None else ""
+    return list(tx.execute(query + some, {"tenant": tenant, "scope": scope, "keys": json.dumps(keys)}).fetchall())
 
 
 def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[int], *, query: str, now: datetime) -> None:

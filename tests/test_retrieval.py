@@ -14,7 +14,7 @@ from memkit.cli import main
 from memkit.errors import Refused
 from memkit.lab import evaluate_retrieval as evaluation
 from memkit.lab import retrieval_rivals as rivals
-from memkit.lab.retrieval_sets import Collection, conversations, own
+from memkit.lab.retrieval_sets import Collection, Line, Question, conversations, own, spoiled
 from memkit.read.recipes import BALANCED, SEMANTIC, TFIDF, THOROUGH, Recipe
 
 LOCOMO = Path(__file__).parents[1].parent / "shared" / "data" / "locomo_dev.json"
@@ -117,6 +117,47 @@ def test_recall_on_one_conversation_reaches_what_was_measured() -> None:
     exact, default = total(rows, "tfidf"), total(rows, "balanced")
     assert exact["recall@10"] >= 0.57 and default["recall@10"] >= 0.64 and default["in 1000"] >= 0.75
     assert default["recall@10"] > exact["recall@10"]
+
+
+def gold_in_1000(collections: list[Collection], share: float) -> dict[str, float]:
+    told = evaluation.measure([spoiled(one, share) for one in collections], rivals.filling())
+    assert {total(told, name).get("wrong", 0) for name in rivals.filling()} == {0}, "neither shows what is stale"
+    return {name: total(told, name)["in 1000"] for name in rivals.filling()}
+
+
+def crowded() -> Collection:
+    """Return a conversation in which fifty turns speak of each matter, in equal words but one, and each question asks for one of them."""
+    said = [f"{matter}: visit number {number} went well" for number in range(50) for matter in ("roof", "boat", "farm")]
+    lines = tuple(Line(f"t{at}", f"t{at}", text, cite=f"talk#lines={at}") for at, text in enumerate(said, 1))
+    asked = tuple(Question(f"{lines[at].text.split(':')[0]} visit", frozenset({lines[at].id}), "answer", "en") for at in range(0, 150, 7))
+    return Collection("crowded", lines, asked, lambda text: 20, {"talk": "\n".join(said)})
+
+
+def test_at_30_percent_stale_sources_filling_beats_a_fixed_top_20_checked_afterwards() -> None:
+    fresh, stale = gold_in_1000([crowded()], 0.0), gold_in_1000([crowded()], 0.3)
+    assert stale["memkit balanced"] > fresh["top 20, checked"] > stale["top 20, checked"] > 0
+    few = crowded().lines[:20]
+    asked = tuple(question for question in crowded().questions if question.gold <= {line.id for line in few})
+    told = gold_in_1000([replace(crowded(), lines=few, questions=asked)], 0.3)
+    assert told["memkit balanced"] == told["top 20, checked"] == 1.0, "the control: where twenty are all there are, the two are one"
+
+
+@pytest.mark.skipif(not LOCOMO.is_file(), reason="the LoCoMo conversations are not beside this checkout")
+def test_at_30_percent_stale_turns_filling_beats_a_fixed_top_20_on_a_conversation() -> None:
+    talk = conversations(LOCOMO)[:1]
+    told = gold_in_1000(talk, 0.3)
+    assert told["memkit balanced"] >= 0.75 and told["memkit balanced"] - told["top 20, checked"] >= 0.02
+
+
+def test_stale_turns_need_a_conversation() -> None:
+    result = CliRunner().invoke(main, ["eval", "retrieval", "--stale", "0.3"])
+    assert result.exit_code == 2 and "name DATA" in result.output
+
+
+def test_the_command_sets_a_fixed_top_20_beside_filling(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["eval", "retrieval", str(written(tmp_path)), "--stale", "0.34", "--json"])
+    assert result.exit_code == 0, result.output
+    assert {row["rival"] for row in json.loads(result.output)} == set(rivals.filling())
 
 
 def test_the_interval_holds_the_mean_and_is_the_same_each_time() -> None:

@@ -17,8 +17,8 @@ import click
 import numpy as np
 
 from memkit.errors import MemkitError
-from memkit.lab.retrieval_rivals import Made, Rival, by_recipe, recipes, rivals
-from memkit.lab.retrieval_sets import Collection, Question, conversations, own
+from memkit.lab.retrieval_rivals import Made, Rival, by_recipe, filling, recipes, rivals
+from memkit.lab.retrieval_sets import Collection, Question, conversations, own, spoiled
 from memkit.read.recipes import BALANCED, Recipe
 
 RESAMPLES = 1_000
@@ -181,7 +181,12 @@ def as_table(rows: Sequence[Row]) -> str:
 @click.option(
     "--calibrate", is_flag=True, help="Choose the coverage of each recipe that asks for one on half of memkit's own questions; show both."
 )
-def command(*, data: Path | None, as_json: bool, calibrate: bool) -> None:
+@click.option(
+    "--stale",
+    type=click.FloatRange(0, 1),
+    help="Change this share of the turns of DATA before asking, and set a fixed top 20, checked afterwards, beside memkit.",
+)
+def command(*, data: Path | None, as_json: bool, calibrate: bool, stale: float | None) -> None:
     """Measure what is recalled, beside an empty store, a full dump and a text file with grep.
 
     DATA is a file in the layout of LoCoMo. Without it, memkit's own set: two shops, in English and Chinese, with questions that have no
@@ -195,7 +200,12 @@ def command(*, data: Path | None, as_json: bool, calibrate: bool) -> None:
                     click.echo(f"{recipe.name}, coverage {at:.2f}, {half} half: kept {kept:.3f}, noise {noise:.3f}")
                 click.echo(f"{recipe.name}, chosen: {chosen(found)} (the largest that keeps {KEPT:.1%} of the answers, on the even half)")
             return
-        rows = measure(conversations(data) if data else own(), rivals())
+        if stale is not None and data is None:
+            raise click.UsageError("--stale changes turns of a conversation: name DATA, a file in the layout of LoCoMo")
+        collections, taking_part = conversations(data) if data else own(), rivals()
+        if stale is not None:
+            collections, taking_part = [spoiled(one, stale) for one in collections], filling()
+        rows = measure(collections, taking_part)
         click.echo(json.dumps([asdict(one) for one in rows], indent=1) if as_json else as_table(rows))
     except MemkitError as error:
         raise click.ClickException(str(error)) from error

@@ -74,6 +74,63 @@ def test_what_passes_the_gates_is_kept_as_an_inference_and_the_rest_waits_with_i
     assert (report.loss_fraction, report.refused) == (0.0, ())
 
 
+def judged(kit, key, *, holds):
+    episode = kit.record(f"session of {key}", "tool", f"looked at {key}", scope=SHOP)
+    told = kit.current(key, scope=SHOP)
+    kit.confirm(told, episode=episode) if holds else kit.contradict(told, "it was not so", episode=episode)
+
+
+def asked(kit):
+    return [(one.key, one.content, one.reason) for one in kit.inbox(scope=SHOP)]
+
+
+def test_the_record_of_use_decides_when_a_person_is_asked_about_an_inference(kit, clock):
+    for key, content in (("held", "the cache is cold"), ("failed", "the queue is long"), ("unjudged", "the disk is slow")):
+        kept(kit, key, content)
+    kit.remember("stated", "we deploy on Friday", scope=SHOP, kind="fact")
+    judged(kit, "held", holds=True)
+    judged(kit, "failed", holds=False)
+    due = {}
+    for day in (29, 30, 89, 90, 400):
+        clock.now = START + timedelta(days=day)
+        kit.consolidate(scope=SHOP)
+        due[day] = [key for key, content, reason in asked(kit) if content is None and reason == "REVIEW_PROPOSED"]
+    assert due == {29: [], 30: ["failed"], 89: ["failed"], 90: ["failed", "unjudged"], 400: ["failed", "unjudged"]}
+    assert {memory.key for memory in kit.as_of(clock.now, scope=SHOP)} == {"held", "failed", "unjudged", "stated"}, "asking loses nothing"
+    failed, unjudged = kit.inbox(scope=SHOP)
+    assert kit.admit(failed).reason == "WITHDRAWN" and kit.current("failed", scope=SHOP) is None
+    kit.reject(unjudged, "it is still so")
+    assert kit.consolidate(scope=SHOP).plan.steps == () and asked(kit) == [] and kit.current("unjudged", scope=SHOP) is not None
+
+
+def test_what_is_judged_anew_is_asked_about_anew_and_the_input_has_another_version(kit, clock):
+    kept(kit, "failed", "the queue is long")
+    clock.now = START + timedelta(days=100)
+    before = kit.consolidate(scope=SHOP, dry_run=True)
+    assert [(step.act, step.key, step.into) for step in before.plan.steps] == [
+        (Act.PROPOSE, "failed", kit.current("failed", scope=SHOP).id)
+    ]
+    kit.consolidate(scope=SHOP)
+    kit.reject(kit.inbox(scope=SHOP)[0], "it is so")
+    assert kit.consolidate(scope=SHOP).plan.steps == ()
+    judged(kit, "failed", holds=False)
+    after = kit.consolidate(scope=SHOP)
+    assert len(after.plan.steps) == 1 and after.input_version != before.input_version
+
+
+def test_an_inference_that_is_confirmed_while_the_job_plans_is_not_asked_about(kit, clock):
+    kept(kit, "cache", "the cache is cold")
+    clock.now = START + timedelta(days=100)
+
+    def meanwhile(seen):
+        plan = tidy(seen)
+        if kit.current("cache", scope=SHOP).revision == 1:
+            judged(kit, "cache", holds=True)
+        return plan
+
+    assert kit.consolidate(scope=SHOP, planner=meanwhile).plan.steps == () and asked(kit) == []
+
+
 def test_a_dry_run_says_what_would_be_done_and_writes_nothing(kit):
     infer(kit, "cache", "the cache is cold on Mondays")
     before = dump(kit)

@@ -459,7 +459,7 @@ def test_the_rules_are_what_extracts_where_no_other_extractor_is_named() -> None
 
 
 def test_reasons_have_a_sentence() -> None:
-    assert set(proposals._WHY) == {proposals.WAITS, proposals.SAID, proposals.FORGET} and drafts.WAITS == proposals.WAITS
+    assert set(proposals._WHY) == {proposals.WAITS, proposals.SAID, proposals.FORGET, proposals.REVIEW} and drafts.WAITS == proposals.WAITS
 
 
 def test_consolidation_leaves_requests_to_forget_and_the_words_of_a_user_to_a_person() -> None:

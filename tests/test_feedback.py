@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memkit
-from memkit.read.feedback import DOUBTFUL, Use, record_of_use
+from memkit.read.feedback import DOUBTFUL
 from memkit.record import store
 from memkit.record.model import Memory
+from memkit.record.use import Use, record_of_use
 
 SHOP = memkit.Scope(workspace="shop")
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
@@ -132,29 +133,46 @@ def test_a_signal_that_does_not_exist_is_refused_by_name() -> None:
 # --- neighbours
 
 
-def test_a_neighbour_is_found_without_a_word_of_the_question_and_only_within_its_source() -> None:
-    lines = "where is the cat?\non the roof\nwell\nbread\n"
-    with memkit.open(sources={"chat.txt": lines, "other.txt": "the dog sleeps\n"}) as kit:
-        for number, text in enumerate(lines.split("\n")[:-1], 1):
-            kit.learn(f"line{number}", text, scope=SHOP, cite=f"chat.txt#lines={number}")
+def told_in_lines(kit: memkit.Kit, lines: Sequence[str]) -> None:
+    """Learn each line of chat.txt; a secret one in another workspace."""
+    for number, text in enumerate(lines, 1):
+        scope = memkit.Scope(workspace="elsewhere") if text == "secret" else SHOP
+        kit.learn(f"line{number}", text, scope=scope, cite=f"chat.txt#lines={number}")
+
+
+def test_a_neighbour_of_several_matches_is_found_without_a_word_of_the_question_and_only_within_its_source() -> None:
+    lines = ["where is the cat?", "on the roof", "the cat is well there", "bread", "butter"]
+    with memkit.open(sources={"chat.txt": "\n".join(lines), "other.txt": "the dog sleeps\n"}) as kit:
+        told_in_lines(kit, lines)
         kit.learn("other", "the dog sleeps", scope=SHOP, cite="other.txt#lines=1")
-        found = kit.recall("cat", scope=SHOP, budget=10**4)
-        assert [hit.memory.key for hit in found.hits] == ["line1", "line2", "line3"]
-        one, two, three = found.hits
-        assert two.parts == {"(neighbours)": pytest.approx(one.score / 2)} and three.score == pytest.approx(one.score / 4)
-        alone = kit.recall("cat", scope=SHOP, budget=10**4, recipe=replace(BALANCED, neighbours=0))
-        assert [hit.memory.key for hit in alone.hits] == ["line1"]
+        found = {hit.memory.key: hit for hit in kit.recall("cat", scope=SHOP, budget=10**4).hits}
+        alone = {hit.memory.key: hit for hit in kit.recall("cat", scope=SHOP, budget=10**4, recipe=replace(BALANCED, neighbours=0)).hits}
+        assert found.keys() == {"line1", "line2", "line3"} and alone.keys() == {"line1", "line3"}
+        given = (alone["line1"].score + alone["line3"].score) / 2
+        assert found["line2"].parts == {"(neighbours)": pytest.approx(given)}
+        assert found["line1"].score == pytest.approx(alone["line1"].score + alone["line3"].score / 4)
+
+
+def test_a_sibling_of_a_single_match_is_not_found_in_a_file_or_in_a_session() -> None:
+    lines = ["port = 8080", "theme = dark", "owner = Ann"]
+    with memkit.open(sources={"chat.txt": "\n".join(lines)}) as kit:
+        told_in_lines(kit, lines)
+        kit.record("monday", "user", "We use pnpm for packages. Releases go out on Tuesday.", scope=SHOP)
+        for proposal in kit.extract("monday", scope=SHOP):
+            kit.admit(proposal)
+        for question, key in (("Which port?", "line1"), ("Is pnpm used?", "package-manager")):
+            assert [hit.memory.key for hit in kit.recall(question, scope=SHOP, budget=10**4).hits] == [key]
+        assert len(kit.check(scope=SHOP)) == 5
 
 
 def test_a_neighbour_in_another_scope_is_not_found_and_leaves_no_gap() -> None:
-    lines = "where is the cat?\nsecret\non the roof\n"
-    with memkit.open(sources={"chat.txt": lines}) as kit:
-        for number, text in enumerate(lines.split("\n")[:-1], 1):
-            scope = memkit.Scope(workspace="elsewhere") if text == "secret" else SHOP
-            kit.learn(f"line{number}", text, scope=scope, cite=f"chat.txt#lines={number}")
-        found = kit.recall("cat", scope=SHOP, budget=10**4)
-        assert [(hit.memory.key, hit.parts.get("(neighbours)", 0) > 0) for hit in found.hits] == [("line1", False), ("line3", True)]
-        assert found.hits[1].score == pytest.approx(found.hits[0].score / 2)
+    lines = ["where is the cat?", "secret", "on the roof", "secret", "the cat is well there"]
+    with memkit.open(sources={"chat.txt": "\n".join(lines)}) as kit:
+        told_in_lines(kit, lines)
+        found = {hit.memory.key: hit for hit in kit.recall("cat", scope=SHOP, budget=10**4).hits}
+        assert found.keys() == {"line1", "line3", "line5"}
+        matched = [found[key].score - found[key].parts["(neighbours)"] for key in ("line1", "line5")]
+        assert found["line3"].score == pytest.approx(sum(matched) / 2)
 
 
 # --- enough, and several needs
@@ -214,6 +232,15 @@ def test_a_reader_decides_among_the_best_and_its_part_is_shown() -> None:
         found = kit.recall("cache", scope=SHOP, budget=1000, recipe=recipe)
         assert [(hit.memory.key, hit.parts["(reader)"]) for hit in found.hits] == [("b", 1.0), ("a", 0.0)]
         assert kit.recall("cache", scope=SHOP, budget=1000).hits[0].memory.key == "a"
+
+
+def test_a_name_in_latin_letters_covers_as_much_as_a_word_of_two_characters() -> None:
+    shop = view_of("Redis 保存购物车", *(f"note {n}" for n in range(30)))
+    by_name, by_word, by_neither = (
+        signals.coverage(shop, Counter(analyze(asked))) for asked in ("Redis 缓冲期限", "保存 缓冲期限", "Kafka 缓冲期限")
+    )
+    assert by_name == pytest.approx(by_word) and by_name > 0.25 and by_neither == 0
+    assert signals.coverage(shop, Counter(analyze("保存购物车"))) == pytest.approx(1.0)
 
 
 def test_coverage_asks_little_of_a_small_store_and_more_of_a_large_one() -> None:

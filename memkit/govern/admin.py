@@ -7,6 +7,7 @@ from memkit.govern.access import require
 from memkit.govern.forget import raw_counts
 from memkit.govern.sweep import pieces
 from memkit.read.follow import Index
+from memkit.read.shadow import Waiting
 from memkit.record.database import Database
 from memkit.record.scope import Principal
 
@@ -14,8 +15,8 @@ from memkit.record.scope import Principal
 class Admin:
     """The operator's verbs of one open store, as `kit.admin`."""
 
-    def __init__(self, db: Database, index: Index, principal: Principal) -> None:
-        self._db, self._index, self._principal = db, index, principal
+    def __init__(self, db: Database, derived: tuple[Index, Waiting], principal: Principal) -> None:
+        self._db, self._derived, self._principal = db, derived, principal
 
     def sweep(self, text: str) -> dict[str, int]:
         """Count a text in the raw bytes of every file memkit owns here, live copies included, by file name."""
@@ -25,7 +26,8 @@ class Admin:
         return {name: max(found, default=0) for name, found in raw_counts(self._db, pieces(text)).items()}
 
     def rebuild(self) -> None:
-        """Drop the index; the next recall builds it anew from the record."""
+        """Drop the indexes; the next recall builds them anew from the record."""
         require(self._principal, "admin")
         with self._db.read():  # its turn: nobody searches meanwhile
-            self._index.clear()
+            for index in self._derived:
+                index.clear()

@@ -17,9 +17,9 @@ import click
 import numpy as np
 
 from memkit.errors import MemkitError
-from memkit.lab.retrieval_rivals import Made, Rival, by_recipe, rivals
-from memkit.lab.retrieval_sets import Collection, Question, conversations, own
-from memkit.read.recipes import BALANCED
+from memkit.lab.retrieval_rivals import Made, Rival, by_recipe, filling, recipes, rivals
+from memkit.lab.retrieval_sets import Collection, Question, conversations, own, spoiled
+from memkit.read.recipes import BALANCED, Recipe
 
 RESAMPLES = 1_000
 STEPS = tuple(at / 20 for at in range(11))  # coverages that are tried
@@ -143,11 +143,11 @@ def groups(told: Iterable[Answer]) -> dict[str, set[str]]:
     return ({"categories 1-4": usual} if usual else {}) | {group: {group} for group in found}
 
 
-def calibrated(collection: Collection, steps: Sequence[float] = STEPS) -> list[tuple[float, str, float, float]]:
+def calibrated(collection: Collection, steps: Sequence[float], recipe: Recipe = BALANCED) -> list[tuple[float, str, float, float]]:
     """Return (coverage, half, kept, noise) for each threshold and both halves of the questions, even and odd; choose on the even ones."""
     found = []
     for coverage in steps:
-        told = answers(collection, by_recipe(replace(BALANCED, coverage=coverage))(collection))
+        told = answers(collection, by_recipe(replace(recipe, coverage=coverage))(collection))
         for half, mine in (("even", told[::2]), ("odd", told[1::2])):
             kept = np.mean([bool(one.shown) for one in mine if one.question.gold])
             found.append(
@@ -179,9 +179,14 @@ def as_table(rows: Sequence[Row]) -> str:
 @click.argument("data", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the rows for a program.")
 @click.option(
-    "--calibrate", is_flag=True, help="Choose the coverage of the default recipe on half of memkit's own questions; show both halves."
+    "--calibrate", is_flag=True, help="Choose the coverage of each recipe that asks for one on half of memkit's own questions; show both."
 )
-def command(*, data: Path | None, as_json: bool, calibrate: bool) -> None:
+@click.option(
+    "--stale",
+    type=click.FloatRange(0, 1),
+    help="Change this share of the turns of DATA before asking, and set a fixed top 20, checked afterwards, beside memkit.",
+)
+def command(*, data: Path | None, as_json: bool, calibrate: bool, stale: float | None) -> None:
     """Measure what is recalled, beside an empty store, a full dump and a text file with grep.
 
     DATA is a file in the layout of LoCoMo. Without it, memkit's own set: two shops, in English and Chinese, with questions that have no
@@ -189,11 +194,18 @@ def command(*, data: Path | None, as_json: bool, calibrate: bool) -> None:
     """
     try:
         if calibrate:
-            found = calibrated(own()[0])
-            click.echo("\n".join(f"coverage {at:.2f}, {half} half: kept {kept:.3f}, noise {noise:.3f}" for at, half, kept, noise in found))
-            click.echo(f"chosen: {chosen(found)} (the largest that keeps {KEPT:.1%} of the questions with an answer, on the even half)")
+            for recipe in (one for one in recipes() if one.coverage):
+                found = calibrated(own()[0], STEPS, recipe)
+                for at, half, kept, noise in found:
+                    click.echo(f"{recipe.name}, coverage {at:.2f}, {half} half: kept {kept:.3f}, noise {noise:.3f}")
+                click.echo(f"{recipe.name}, chosen: {chosen(found)} (the largest that keeps {KEPT:.1%} of the answers, on the even half)")
             return
-        rows = measure(conversations(data) if data else own(), rivals())
+        if stale is not None and data is None:
+            raise click.UsageError("--stale changes turns of a conversation: name DATA, a file in the layout of LoCoMo")
+        collections, taking_part = conversations(data) if data else own(), rivals()
+        if stale is not None:
+            collections, taking_part = [spoiled(one, stale) for one in collections], filling()
+        rows = measure(collections, taking_part)
         click.echo(json.dumps([asdict(one) for one in rows], indent=1) if as_json else as_table(rows))
     except MemkitError as error:
         raise click.ClickException(str(error)) from error

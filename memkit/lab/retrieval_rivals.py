@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 
 from memkit.lab.retrieval_sets import Collection, Question, filled, scope_of
@@ -63,13 +64,32 @@ def by_recipe(recipe: Recipe) -> Made:
     return made
 
 
+def top_then_checked(recipe: Recipe, most: int = 20) -> Made:
+    """Show what is still true of the best few: a fixed number is taken as if nothing had changed, and checked afterwards."""
+
+    def made(collection: Collection) -> Rival:
+        unchecked = by_recipe(recipe)(replace(collection, later={}))
+        return lambda question: [one for one in unchecked(question)[:most] if one not in question.wrong]
+
+    return made
+
+
 def _id(memory: Memory) -> str:
     env = memory.dimensions.get("env")
     return f"{memory.key}@{env}" if env else memory.key
 
 
+def recipes() -> tuple[Recipe, ...]:
+    """Return the recipes that take part; the one with an embedding only where its model is installed."""
+    return TFIDF, BALANCED, THOROUGH, *([SEMANTIC] if find_spec("wordllama") else [])
+
+
 def rivals() -> dict[str, Made]:
-    """Return who takes part, by name; the recipe with an embedding only where its model is installed."""
-    recipes = [TFIDF, BALANCED, THOROUGH, *([SEMANTIC] if find_spec("wordllama") else [])]
+    """Return who takes part, by name."""
     plain = {"empty": nothing, "full dump": full_dump, "text file + grep": text_file}
-    return plain | {f"memkit {recipe.name}": by_recipe(recipe) for recipe in recipes}
+    return plain | {f"memkit {recipe.name}": by_recipe(recipe) for recipe in recipes()}
+
+
+def filling() -> dict[str, Made]:
+    """Return two ways to go about stale memories, by name: skip them and go on filling, or take a fixed number and check it afterwards."""
+    return {"memkit balanced": by_recipe(BALANCED), "top 20, checked": top_then_checked(BALANCED)}

@@ -11,8 +11,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import memkit
@@ -135,6 +136,27 @@ def conversations(path: Path) -> list[Collection]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         told = "a list of conversations, each with `conversation` and `qa`"
         raise Refused("BAD_DATA", f"{path.name} is not in the layout of LoCoMo ({type(error).__name__}); it must be {told}") from None
+
+
+def spoiled(collection: Collection, share: float, seed: int = 0) -> Collection:
+    """Return a conversation of which a share of the turns (0 to 1) reads otherwise by the time somebody asks.
+
+    What was spoiled is wrong for every question and gold for none; a question that loses all its gold is left out.
+
+    >>> turns = (Line("D1:1", "D1:1", "hi", cite="session_1#lines=1"), Line("D1:2", "D1:2", "bye", cite="session_1#lines=2"))
+    >>> asked = (Question("who?", frozenset({"D1:1"}), "answer", "en"), Question("when?", frozenset({"D1:2"}), "answer", "en"))
+    >>> talk = spoiled(Collection("talk", turns, asked, len, {"session_1": "hi\\nbye\\n"}), 0.5)
+    >>> talk.later, [(one.text, sorted(one.wrong)) for one in talk.questions]
+    ({'session_1': 'hi\\nbye, it said later\\n'}, [('who?', ['D1:2'])])
+    """
+    chosen = Random(seed).sample([line for line in collection.lines if line.cite], round(share * len(collection.lines)))
+    later = {source: text.split("\n") for source, text in collection.sources.items()}
+    for line in chosen:
+        source, _, at = str(line.cite).partition("#lines=")
+        later[source][int(at) - 1] += ", it said later"
+    stale = frozenset(line.id for line in chosen)
+    asked = tuple(replace(one, gold=one.gold - stale, wrong=one.wrong | stale) for one in collection.questions if one.gold - stale)
+    return replace(collection, questions=asked, later={source: "\n".join(lines) for source, lines in later.items()})
 
 
 def _conversation(number: int, one: Mapping[str, Any]) -> Collection:

@@ -100,6 +100,15 @@ def is_pair(term: str) -> bool:
     return len(term) == 2 and _PAIR.match(term) is not None
 
 
+def is_character(term: str) -> bool:
+    """Return whether a term is one character of a script without spaces.
+
+    >>> is_character("密"), is_character("密码"), is_character("3")
+    (True, False, False)
+    """
+    return len(term) == 1 and _PAIR.match(term) is not None
+
+
 def forget_cached() -> None:
     """Empty the cache of words seen, because it may hold one that has to be forgotten.
 

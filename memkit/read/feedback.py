@@ -1,7 +1,8 @@
 """After use: what became of a memory once it was shown. Counts, a mark on what was overturned, and what feedback does to confidence.
 
 Assembling a context counts a use; recall counts nothing. A confirmation or contradiction is an observation, not a correction: the content
-stays, and what may follow is decided here, purely. Left out: writing revisions (the record's compare-and-swap) and ranking by these counts.
+stays, and what may follow is decided here, purely. Left out: writing revisions (the record's compare-and-swap), reading the counts
+(`record/use.py`), and what follows from them in ranking (`rerank.py`) and retention (`write/plan.py`).
 """
 
 from __future__ import annotations
@@ -25,17 +26,6 @@ values (:tenant, :scope, :memory, :uses, :at, :confirmed, :contradicted, max(:fl
 on conflict (tenant, memory) do update set uses = uses + excluded.uses, last_used = coalesce(excluded.last_used, last_used),
     confirmed = confirmed + excluded.confirmed, contradicted = contradicted + excluded.contradicted,
     flagged = case when :flagged >= 0 then :flagged when flagged = :was then :revision else flagged end"""
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How often a memory was shown, when last, and how often it was confirmed or contradicted. `flagged`: the overturned revision."""
-
-    uses: int = 0
-    last_used: datetime | None = None
-    confirmed: int = 0
-    contradicted: int = 0
-    flagged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +108,6 @@ def write(tx: SqliteUtils, memory: Memory, effect: Effect, *, holds: bool, actor
     mark = -1 if effect.flagged is None else memory.revision if effect.flagged else 0
     tx.execute(COUNT, _row(memory) | {"confirmed": int(holds), "contradicted": int(not holds), "flagged": mark, "was": was})
     return memory
-
-
-def record_of_use(tx: SqliteUtils, tenant: str, ids: Sequence[str]) -> dict[str, Use]:
-    """Return the record of use of memories, by id; one that was never used has none."""
-    query = """
-        select memory, uses, last_used, confirmed, contradicted, flagged from use
-        where tenant = :tenant and memory in (select value from json_each(:ids))"""
-    rows = store.select(tx, query, {"tenant": tenant, "ids": json.dumps(list(ids))})
-    return {row.pop("memory"): Use(**row | {"last_used": store.moment(row["last_used"])}) for row in rows}
 
 
 def flagged(tx: SqliteUtils, tenant: str, scopes: Sequence[str]) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Links between memories of one source: those that rest on neighbouring episodes of a session, or on neighbouring lines of a file.
 
-What was said just before and after often belongs to the answer, though it shares no word with the question. Next to each other means next
+What was said just before and after often belongs to the answer, though it shares no word with the question; next to a single match it as
+often does not. So what nothing but its place speaks for is found only among several matches. Next to each other means next
 among the visible ones of that source: what somebody may not see leaves no gap. Left out: citations by key or quote, which have no order.
 """
 
@@ -18,6 +19,7 @@ from memkit.read.signals import added
 from memkit.record.places import Place, places, places_in
 
 SHARING = 100  # how many of the best rows share with their neighbours
+ALONE = 1.1  # times what the best row gives to the one next to it: what a row that nothing else found has to be given
 
 _rows: WeakKeyDictionary[View, dict[int, int]] = WeakKeyDictionary()  # the row of each revision, as long as the view lives
 
@@ -28,16 +30,17 @@ Links = Callable[[View, Ints], Places]  # where these rows and all others of the
 def with_neighbours(view: View, found: Found, share: float, links: Links) -> Found:
     """Return the rows found and their neighbours, each given `share` of the best rows' scores next to it and half of that two steps away.
 
-    A source in which a row has several neighbours gives all of them: an answer surrounded by matches is likelier than one beside one.
+    A source in which a row has several neighbours gives all of them: an answer surrounded by matches is likelier than one beside one. A
+    row that was not found itself needs more than one match can give, even the best one (`ALONE`): a sibling of it is not yet an answer.
 
     >>> from memkit.read.index import Document, Partition
     >>> chat = Partition()
-    >>> for number, text in enumerate(["where is the cat?", "on the roof", "fine"]):
+    >>> for number, text in enumerate(["where is the cat?", "on the roof", "the cat?", "fine"]):
     ...     chat.put(Document(f"m{number}"), text)
-    >>> matched = added(View([chat]), [("cat", np.array([0], np.int64), np.array([1.0]))])
-    >>> found = with_neighbours(View([chat]), matched, 0.5, in_order(["chat"] * 3))
+    >>> matched = added(View([chat]), [("cat", np.array([0, 2], np.int64), np.array([1.0, 0.75]))])
+    >>> found = with_neighbours(View([chat]), matched, 0.5, in_order(["chat"] * 4))
     >>> found.rows.tolist(), found.scores.tolist(), found.parts([1])
-    ([0, 1, 2], [1.0, 0.5, 0.25], [(('(neighbours)', 0.5),)])
+    ([0, 1, 2], [1.1875, 0.875, 1.0], [(('(neighbours)', 0.875),)])
     """
     best = found.rows[np.argsort(-found.scores, kind="stable")[:SHARING]]
     placed = links(view, best) if len(best) and share else {}
@@ -51,7 +54,8 @@ def with_neighbours(view: View, found: Found, share: float, links: Links) -> Fou
             for step in (-2, -1, 1, 2) if row in sharing else ():
                 if 0 <= at + step < len(order):
                     given[order[at + step]] += own[row] * share / abs(step)
-    rows = np.array(sorted(given), np.int64)
+    enough = ALONE * share * max(own.values())
+    rows = np.array(sorted(row for row, gained in given.items() if row in own or gained > enough), np.int64)
     return added(view, [*found.gains, ("(neighbours)", rows, np.array([round(given[row], DIGITS) for row in rows.tolist()]))])
 
 

@@ -14,7 +14,6 @@ from functools import cached_property
 
 from memkit.errors import Refused, shown
 from memkit.read import rank as ranking
-from memkit.read.feedback import record_of_use
 from memkit.read.follow import Index
 from memkit.read.links import recorded
 from memkit.read.matches import Match, Matches
@@ -26,6 +25,7 @@ from memkit.record.evidence import Reader, check_memory
 from memkit.record.model import Check, Memory, Verdict, shortened
 from memkit.record.scope import is_narrower
 from memkit.record.text import plain
+from memkit.record.use import record_of_use
 
 FIRST = 16  # memories read at once to begin with; twice as many each time
 AT_ONCE = 32  # skipped memories that are read without being asked for

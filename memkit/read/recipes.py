@@ -32,6 +32,7 @@ class Recipe:
 
     `threshold`: a memory must score more than that. `weights`: of the signals tfidf, bm25, characters, names, latent, embedding.
     `neighbours`: the share of its score that a memory gives to the next one of its session or source; half of that to the one after.
+    What nothing else found needs more than one match can give (`links.py`).
     `coverage`: what the best memory must cover of the question, as a share of its weight, or nothing is returned.
     `needs`: whether a question that asks for several things is split, and what is asked of a task's state is sent there.
     `rerank`: the most that each of trust, freshness, use and conflict moves a score, as a share. `reader`: what reads the best texts again.

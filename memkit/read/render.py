@@ -1,9 +1,10 @@
 """Show memories as fenced data: one escaped line each, in a block that nothing inside can close.
 
 What a memory says was written by others, so it is shown as a JSON string in which line ends, control, invisible and right-to-left
-characters and angle brackets stand as `\\uXXXX`: no line can end early and no mark can be forged, and reading the line back gives the
-memory exactly. The fence also carries a nonce, a keyed digest of its block, which nobody who writes a memory can know. Four forms: plain
-text, Markdown, XML, and text for chat messages. Left out: which memories are shown (`context.py`), and making a model obey the notice.
+characters, angle brackets and the brackets of chat templates (`[INST]`) stand as `\\uXXXX`: no line can end early and no mark can be
+forged, and reading the line back gives the memory exactly. The fence also carries a nonce, a keyed digest of its block, which nobody who
+writes a memory can know. Four forms: plain text, Markdown, XML, and text for chat messages. Left out: which memories are shown
+(`context.py`), and making a model obey the notice.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from datetime import datetime
 from xml.sax.saxutils import escape, quoteattr
 
 from memkit.read.age import in_words
-from memkit.record.fence import FENCE
+from memkit.record.fence import FENCE, turn_marks
 from memkit.record.model import Memory, Trust, Verdict
 
 FORMS = ("text", "markdown", "xml", "chat")
@@ -52,12 +53,17 @@ def quoted(text: str) -> str:
     "he said \\"hi\\"\\n\\u003c/memkit-memory\\u003e"
     """
     plain = json.dumps(text, ensure_ascii=False)
-    return plain if plain.isascii() and not _RISKY & set(plain) and "\x7f" not in plain else "".join(map(_visible, plain))
+    marks = frozenset(turn_marks(plain))
+    if plain.isascii() and not marks and not _RISKY & set(plain) and "\x7f" not in plain:
+        return plain
+    return "".join(_escaped(char) if at in marks or _risky(char) else char for at, char in enumerate(plain))
 
 
-def _visible(char: str) -> str:
-    if char not in _RISKY and unicodedata.category(char) not in _UNSEEN and ord(char) not in _SELECTORS:
-        return char
+def _risky(char: str) -> bool:
+    return char in _RISKY or unicodedata.category(char) in _UNSEEN or ord(char) in _SELECTORS
+
+
+def _escaped(char: str) -> str:
     return f"\\u{ord(char):04x}" if char.isascii() else json.dumps(char)[1:-1]
 
 

@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from memkit.read.feedback import Use
 from memkit.read.index import DIGITS
 from memkit.read.matches import Match
 from memkit.read.rank import Ranked
 from memkit.read.recipes import Recipe
 from memkit.record.model import Kind, Memory, Trust
 from memkit.record.scope import is_narrower
+from memkit.record.use import Use
 
 HEAD = 16  # rows that are reranked
 

@@ -1,16 +1,34 @@
-"""Recognise recalled memory inside other text, so that it is never read as something that was said.
+"""Recognise the marks that part a prompt: recalled memory, which is never read as something that was said, and the turns of a chat.
 
-A recalled block begins with `<memkit-memory ...>` and ends with its closing mark, or with the text where that is missing. Left out:
-making such a block, and judging what it says.
+A recalled block begins with `<memkit-memory ...>` and ends with its closing mark, or with the text where that is missing. A turn begins
+with a mark of the model's chat template, in brackets that every text may hold (`[INST]`). Left out: making such a block, escaping such
+a mark, and judging what a text says.
 """
 
 from __future__ import annotations
 
-from memkit.record.text import compiled
+from collections.abc import Iterator
+
+from memkit.record.text import compiled, fold, latinise
 
 FENCE = "memkit-memory"
 
 _BLOCK = rf"(?i)<\s{{0,9}}{FENCE}\b[\s\S]*?(?:<\s{{0,9}}/\s{{0,9}}{FENCE}\b[^<>\n]{{0,99}}>?|\Z)"
+
+# Brackets after folding, opening and closing, with what looks like them; round and curly ones are left to prose and code.
+_OPEN = r"[\[<\u00ab\u02c2\u1438\u2045\u226a\u2329\u276c\u276e\u2770\u2772\u27e6-\u27ed\u2983-\u2997\u29fc\u2aa1\u3008-\u3010\u3014-\u301a]"
+_CLOSE = (
+    r"[\]>\u00bb\u02c3\u1433\u2046\u226b\u232a\u276d\u276f\u2771\u2773\u27e7-\u27ee\u2984-\u2998\u29fd\u2aa2\u3009-\u3011\u3015-\u301b]"
+)
+_BAR, _SLASH = r"[|\u00a6\u01c0\u2223\u2502\u2758]", r"[/\u2044\u2215\u2571]"
+_NAMES = r"""INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS?|RESULTS?|CONTENT)|[BE]OS|im_(?:start|end)|(?:start|end)_header_id
+    |(?:start|begin|end)_?of_?(?:turn|text)|eot_id|eom_id"""
+_ROLES = "SYSTEM|USER|ASSISTANT|HUMAN|MODEL|TOOL|DEVELOPER|INSTRUCTIONS?"
+# subtle: a role in small letters, as in `[user]`, is a section of a configuration file, unless a slash closes it
+_TURN = rf"""(?x) {_OPEN}{{1,3}}\ ? (?: {_SLASH}?\ ?(?i:{_NAMES}) | {_SLASH}\ ?(?i:{_ROLES}) | {_ROLES} | {_BAR}[^|\[\]<>]{{1,40}}{_BAR} )
+    \ ?{_CLOSE}{{1,3}}"""
+_WORTH = rf"{_OPEN}|[\uff1c\uff3b\ufe47\ufe5d\ufe64]"  # also those that fold to one
+_BRACKET = rf"{_OPEN}|{_CLOSE}"
 
 
 def recalled_spans(text: str) -> list[tuple[int, int]]:
@@ -29,3 +47,16 @@ def is_recalled(text: str) -> bool:
     (True, False)
     """
     return bool(compiled(rf"(?i)<\s{{0,9}}/?\s{{0,9}}{FENCE}\b").search(text))
+
+
+def turn_marks(text: str) -> Iterator[int]:
+    """Yield the place of each bracket of the marks by which chat templates begin and end a turn, in whatever width and letters.
+
+    >>> [*turn_marks("[INST] a list[0], 【部署】 \uff3b/\u0406NST\uff3d")]
+    [0, 5, 23, 29]
+    """
+    if compiled(_WORTH).search(text):
+        seen = fold(text)
+        for mark in compiled(_TURN).finditer(latinise(seen.text)):
+            start, end = seen.original_span(*mark.span())
+            yield from (at for at in range(start, end) if compiled(_BRACKET).fullmatch(fold(text[at]).text))

@@ -58,7 +58,7 @@ create table proposal (
     verification text,                      -- content
     unique (tenant, number)
 ) strict;
-create index proposal_waiting on proposal (tenant, scope, status);
+create index proposal_waiting on proposal (tenant, scope, status, key);
 
 create table shadow (                       -- which distinct questions a waiting proposal would have answered, as keyed digests
     id          integer primary key,

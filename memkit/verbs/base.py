@@ -12,6 +12,7 @@ from memkit.errors import Refused, shown
 from memkit.govern.admin import Admin
 from memkit.govern.steps import Steps
 from memkit.read.follow import Index
+from memkit.read.shadow import Waiting
 from memkit.record import tombstone
 from memkit.record.database import Database
 from memkit.record.evidence import Reader
@@ -23,6 +24,7 @@ from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sessions import SessionSource
 from memkit.record.sources import Sources
 from memkit.record.text import count_tokens
+from memkit.write import proposals
 from memkit.write.arguments import check_moments
 from memkit.write.commit import Place
 from memkit.write.policy import MASK, RedactionPolicy
@@ -45,7 +47,7 @@ class Opened:
         *,
         policy: RedactionPolicy = MASK,
         tokens: Tokens = count_tokens,
-        indexes: dict[str, Index] | None = None,
+        indexes: dict[str, tuple[Index, Waiting]] | None = None,
     ) -> None:
         if not isinstance(principal, Principal):
             raise Refused("BAD_PRINCIPAL", f"the principal is {shown(principal)}; pass a memkit.Principal")
@@ -56,8 +58,9 @@ class Opened:
         self._parsed: dict[str, Reading] = {}
         self._places: dict[Scope, Place] = {}
         self._indexes = {} if indexes is None else indexes
-        self._index = self._indexes.setdefault(principal.tenant, Index(principal.tenant))
-        self.admin = Admin(self.db, self._index, principal)
+        made = Index(principal.tenant), Waiting(principal.tenant, proposals.waiting)
+        self._index, self._waiting = self._indexes.setdefault(principal.tenant, made)
+        self.admin = Admin(self.db, (self._index, self._waiting), principal)
         self.state = Steps(self.db, sources, principal, self._now)
 
     def __enter__(self) -> Self:

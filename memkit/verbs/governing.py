@@ -27,7 +27,8 @@ class GoverningVerbs(Opened):
             forget_cached()
             with self.db.read() as tx:
                 self._index.catch_up(tx)
-                return self._index.copies(identity)
+                self._waiting.catch_up(tx)
+                return self._index.copies(identity) + self._waiting.copies(place.scope, key)
 
         told = said(reason)
         return forgetting.forget(self.db, key, place, expected=expected, reason=told, now=self._now(), derived=index_copies)

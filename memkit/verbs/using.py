@@ -16,9 +16,9 @@ from memkit.read.profile import stated
 from memkit.read.recall import Conditions, Recall, check_request
 from memkit.read.recipes import Recipe
 from memkit.read.render import LEAST
-from memkit.read.shadow import wanted
+from memkit.read.shadow import wanted_in
 from memkit.record import sessions, store
-from memkit.record.model import Episode, Memory, Op, Outcome, ProposalStatus
+from memkit.record.model import Episode, Memory, Op, Outcome
 from memkit.record.scope import Scope
 from memkit.record.text import count_tokens
 from memkit.verbs.reading import ReadingVerbs
@@ -111,8 +111,7 @@ class UsingVerbs(ReadingVerbs):
     def _missed(self, query: str, scope: Scope) -> list[int]:
         """Return the numbers of the waiting proposals that the query would have found, had they been memories."""
         with self.db.read() as tx:
-            waiting = proposals.listed(tx, self.principal, self._visible(scope), ProposalStatus.PENDING)
-        return wanted(((proposal.id, proposal.content or "") for proposal in waiting), query)
+            return wanted_in(self._waiting.view(tx, self._visible(scope)), query)
 
     def _assembled(self, asked: Asked, scope: Scope) -> tuple[Context, audit.Shown]:
         now, visible, tenant = self._now(), self._visible(scope), self.principal.tenant

@@ -19,6 +19,7 @@ WORDS = {
     "SAID_BY_USER": "a user said this in these words; admit it, and it is STATED",
     "AWAITS_A_PERSON": "nobody said this in these words; admit it, and it stays INFERRED",
     "ASKED_TO_FORGET": "a user asked to forget this; admit it, and the value is withdrawn",
+    "REVIEW_PROPOSED": "its record of use does not bear it out; admit this, and the value is withdrawn",
 }
 
 

@@ -20,6 +20,7 @@ from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check, decided
 from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Trust
 from memkit.record.scope import Principal, named_dimensions, visible_from
+from memkit.record.use import record_of_use
 from memkit.write import lease as leases
 from memkit.write import proposals
 from memkit.write.commit import Place
@@ -109,11 +110,16 @@ def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
         memories = [memory for memory in store.current_memories(tx, tenant, scopes) if not memory.ended(now)]
         asked = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
         waiting = [proposal for proposal in asked if proposal.content is not None]  # a request to forget waits for a person alone
+        used = {name: (use.confirmed, use.contradicted) for name, use in record_of_use(tx, tenant, [one.id for one in memories]).items()}
+        told = proposals.withdrawals(tx, tenant, scopes)
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
         past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
     readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
     verdicts = {proposal.id: _verdict(proposal, readers[proposal.scope]) for proposal in waiting if proposal.candidate.evidence}
-    return Seen(tuple(memories), tuple(waiting), {number: reason for number, reason in verdicts.items() if reason}, now), past
+    fallen = {number: reason for number, reason in verdicts.items() if reason}
+    asked_about = frozenset(one.id for one in memories if (one.scope, one.key, one.revision) in told)
+    judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
+    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about), past
 
 
 _PAST = """
@@ -195,8 +201,11 @@ def _carried_out(tx: SqliteUtils, db: Database, step: Step, job: Job, seen: Seen
         return Outcome(Op.DELETE, step.reason, step.why, memory)
     if step.act is Act.PROPOSE:
         origin = next(memory for memory in seen.memories if memory.id == step.into)
-        skill = replace(store.as_candidate(origin), key=step.key, trust=Trust.INFERRED, source="consolidation")
-        made = proposals.propose_inside(tx, db, skill, place, flags=(), now=seen.now)
+        told = replace(store.as_candidate(origin), key=step.key, trust=Trust.INFERRED, source="consolidation")
+        told, reason = (told.withdrawn(), proposals.REVIEW) if step.reason == proposals.REVIEW else (told, proposals.WAITS)
+        made = proposals.propose_inside(tx, db, told, place, flags=(), now=seen.now, reason=reason)
+        if reason == proposals.REVIEW and made.expected != origin.revision:
+            raise Conflict(step.key, expected=origin.revision, actual=made.expected)
         return Outcome(made.op, made.reason, made.why, None, made)
     proposal = _waiting(tx, step, place)
     if step.act is Act.ADMIT:

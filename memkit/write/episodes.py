@@ -141,7 +141,7 @@ def _begin(session: Session, *, again: bool) -> tuple[lease.Lease | None, list[i
             _cursor(tx, session, wanted=1)
         if not again:
             return claim.lease, []
-        proposals.drop_extracted(tx, session.place, session.name)
+        proposals.drop_extracted(tx, session.place, session.name, session.now())
         _cursor(tx, session, done=0)
         return claim.lease, _ends(tx, session)
 

@@ -1,8 +1,9 @@
 """Plan a consolidation: what a job would do with the candidates that wait and the memories they meet. Pure, printable, changes nothing.
 
-Three stages, named after what they cost. *Light*: what expired goes, one statement under two keys becomes one, and of contradicting
+Four stages, named after what they cost. *Light*: what expired goes, one statement under two keys becomes one, and of contradicting
 candidates the one with the better evidence stays. *Deep*: what passes the gates is kept. *Pattern*: an experience met in several sessions
-becomes a proposal for a skill, a text that a person decides about, never code that runs. Left out: whether the plan may be carried out
+becomes a proposal for a skill, a text that a person decides about, never code that runs. And *review*: an inference that its record of
+use does not bear out is put before a person. Left out: whether the plan may be carried out
 (`fuse.py`), and carrying it out (`consolidate.py`). A planner of another make, a model for instance, returns the same `Plan`.
 """
 
@@ -13,16 +14,18 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 
+from memkit.record.confidence import FACTOR
 from memkit.record.model import Kind, Memory, Op, Proposal, Trust, shortened
 from memkit.write.duplicates import same_statement
 from memkit.write.gates import Gates, through
+from memkit.write.proposals import REVIEW
 
 GATES = Gates()
 SESSIONS = 3  # in how many sessions an experience must have been met to become a proposal for a skill
@@ -34,6 +37,7 @@ class Stage(StrEnum):
     LIGHT = "light"
     DEEP = "deep"
     PATTERN = "pattern"
+    REVIEW = "review"
 
 
 class Act(StrEnum):
@@ -50,18 +54,21 @@ class Act(StrEnum):
 class Seen:
     """What a plan is made from: the current memories and the waiting proposals of some scopes, and which proposals' evidence fell.
 
-    `version` names it: the same input has the same one.
+    `used` counts how often a memory was confirmed and contradicted; `asked` are those whose withdrawal a person was asked about at this
+    revision. `version` names it: the same input has the same one.
     """
 
     memories: tuple[Memory, ...]
     proposals: tuple[Proposal, ...]
     fallen: Mapping[int, str]
     now: datetime
+    used: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
 
     @property
     def version(self) -> str:
         """Return a digest of what was seen; it holds no content."""
-        rows = [[memory.id, memory.revision] for memory in self.memories]
+        rows = [[memory.id, memory.revision, *self.used.get(memory.id, ()), *[0] * (memory.id in self.asked)] for memory in self.memories]
         waiting = [[proposal.id, proposal.recalls, proposal.supports, self.fallen.get(proposal.id, "")] for proposal in self.proposals]
         return hashlib.sha256(json.dumps([rows, waiting]).encode()).hexdigest()
 
@@ -123,7 +130,7 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = timedelta(da
     Plan(0 steps, 0 memories stay, 0 proposals wait on)
     """
     steps = [*_expired(seen, patience)]
-    for stage in (_merged, _outweighed, _retired, _skills):
+    for stage in (_merged, _outweighed, _retired, _skills, _reviews):
         steps += stage(seen, _left(seen, steps))
     held = dict[int, str]()
     current = {(memory.scope, memory.key): memory for memory in seen.memories}
@@ -248,3 +255,27 @@ def _skills(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
         if memory.kind is Kind.EXPERIENCE and len(sessions) >= SESSIONS and key not in known:
             why = f"the experience was met in {len(sessions)} sessions; a person may make it a skill file"
             yield Step(Stage.PATTERN, Act.PROPOSE, memory.scope, key, "PATTERN", why, memory.content, into=memory.id)
+
+
+def stands_for(confirmed: int, contradicted: int, unjudged: timedelta = timedelta(days=90)) -> timedelta | None:
+    """Return how long an inference stands after it was last seen to hold until a person is asked about it; None: it stays.
+
+    What was confirmed more often than contradicted stays. What nobody judged, or as many for as against, has `unjudged`, three of its
+    half-lives in ranking. Each contradiction more divides that by three, as it divides the odds (`record/confidence.py`).
+
+    >>> [str(stands_for(*counts)) for counts in ((1, 0), (0, 0), (2, 2), (0, 1), (1, 3))]
+    ['None', '90 days, 0:00:00', '90 days, 0:00:00', '30 days, 0:00:00', '10 days, 0:00:00']
+    """
+    return None if confirmed > contradicted else unjudged / FACTOR ** (contradicted - confirmed)
+
+
+def _reviews(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
+    """Propose the withdrawal of each inference that has stood for as long as its record of use allows, once for each revision."""
+    for memory in seen.memories:
+        confirmed, contradicted = seen.used.get(memory.id, (0, 0))
+        most = stands_for(confirmed, contradicted)
+        inferred = memory.kind is Kind.INFERENCE and memory.trust is Trust.INFERRED
+        if inferred and most is not None and memory.seen + most <= seen.now and memory.id not in seen.asked:
+            days = (seen.now - memory.seen).days
+            why = f"confirmed {confirmed} and contradicted {contradicted} times, and last seen to hold {days} days ago; a person decides"
+            yield Step(Stage.REVIEW, Act.PROPOSE, memory.scope, memory.key, REVIEW, why, memory.content, into=memory.id)

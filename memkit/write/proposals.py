@@ -27,12 +27,13 @@ from memkit.write.commit import Place, clean, commit_inside, judge
 from memkit.write.duplicates import same_statement
 
 _RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
-WAITS, SAID, FORGET = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET"
+WAITS, SAID, FORGET, REVIEW = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET", "REVIEW_PROPOSED"
 FORGOTTEN = ("TOMBSTONED", "UNSAID")  # why a candidate is not kept, and its words are not shown either
 _WHY = {
     WAITS: "it waits in the inbox until a person admits or rejects it",
     SAID: "a user said this in these words; it waits until a person admits it, and is STATED then",
     FORGET: "a user asked to forget this; admitting it withdraws the value, and kit.forget erases every copy",
+    REVIEW: "its record of use does not bear it out; admitting this withdraws the value, rejecting it lets the value stand",
 }
 
 
@@ -86,6 +87,14 @@ def listed(tx: SqliteUtils, principal: Principal, scopes: list[str], status: Pro
     return _proposals(tx, principal.tenant, where, status=status, scopes=json.dumps(scopes))
 
 
+def withdrawals(tx: SqliteUtils, tenant: str, scopes: Sequence[str]) -> set[tuple[str, str, int]]:
+    """Return (scope, key, revision) of the values that a person was asked to withdraw, whether still undecided or kept."""
+    query = """
+        select scope, key, expected from proposal where tenant = :tenant and content is null and status in ('PENDING', 'REJECTED')
+        and scope in (select value from json_each(:scopes))"""
+    return set(tx.execute(query, {"tenant": tenant, "scopes": json.dumps(list(scopes))}).fetchall())
+
+
 def fetch(tx: SqliteUtils, principal: Principal, wanted: Proposal | int) -> Proposal:
     """Return one proposal by its number, or as it stands now.
 
@@ -129,17 +138,27 @@ def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalSt
     return fetch(tx, place.principal, proposal)
 
 
-def drop_extracted(tx: SqliteUtils, place: Place, session: str) -> None:
+def drop_extracted(tx: SqliteUtils, place: Place, session: str, now: datetime) -> None:
     """Empty the proposals that wait and were extracted from a session in this scope, so that a replay can make them again."""
     prefix = f"session:{session}/"
     query = """
         update proposal set status = 'EXPIRED', reason = 'REPLAYED', content = null
         where tenant = :tenant and scope = :scope and status = 'PENDING' and source_type = 'session' and id in (
-            select proposal_id from evidence where tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix) returning id"""
+            select proposal_id from evidence where tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix) returning id, key"""
     dropped = tx.execute(query, {"tenant": place.principal.tenant, "scope": place.scope, "prefix": prefix}).fetchall()
-    tx.execute(
-        "delete from evidence where proposal_id in (select value from json_each(:ids))", {"ids": json.dumps([i for (i,) in dropped])}
-    )
+    ids = json.dumps([identity for identity, _ in dropped])
+    tx.execute("delete from evidence where proposal_id in (select value from json_each(:ids))", {"ids": ids})
+    for key in sorted({key for _, key in dropped}):  # who follows the log must hear of it
+        store.log(tx, Op.NOOP, "REPLAYED", **_where(place), key=key, revision=0, now=now)
+
+
+def waiting(tx: SqliteUtils, tenant: str, scope: str, keys: Sequence[str] | None) -> list[tuple[int, str, str]]:
+    """Return (number, key, content) of what waits in a scope, of all keys (None) or of these; a request to forget says nothing."""
+    query = """
+        select number, key, content from proposal
+        where tenant = :tenant and scope = :scope and status = 'PENDING' and content is not null"""
+    some = " and key in (select value from json_each(:keys))" if keys is not None else ""
+    return list(tx.execute(query + some, {"tenant": tenant, "scope": scope, "keys": json.dumps(keys)}).fetchall())
 
 
 def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[int], *, query: str, now: datetime) -> None:

@@ -7,7 +7,6 @@ never looked at. Which bytes a digest is of is said in `locate.py`. Left out: wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from memkit.errors import BadLocator, MemkitError, NotFound, Refused, UnsafePath
@@ -169,7 +168,8 @@ def check_memory(memory: Memory, reader: Reader, *, search: bool = False) -> Che
     checks = tuple(check(piece, reader, search=search) for piece in memory.evidence)
     verdict = decided(checks, memory.support)
     why = next((piece.why for piece in checks if piece.verdict is verdict), "")
-    return Check(memory, verdict, why or f"{Check(memory, verdict, '', checks).aside}: it cites no source, so nothing can be re-read", checks)
+    aside = Check(memory, verdict, why, checks).aside
+    return Check(memory, verdict, why or f"{aside}: it cites no source, so nothing can be re-read", checks)
 
 
 def decided(checks: Sequence[EvidenceCheck], support: Support) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -366,6 +367,46 @@ def test_what_does_not_say_the_same_is_not_merged(kit):
     with pytest.raises(memkit.Refused, match="merges what does not say the same"):
         kit.consolidate(scope=SHOP, planner=merges)
     assert [waits.supports for waits in kit.inbox(scope=SHOP)] == [1, 1]
+
+
+def goes(act, proposal, into=0):
+    fixed = (Stage.LIGHT, act, proposal.scope, proposal.key, "X", "x", proposal.content)
+    return Step(*fixed, proposal=proposal.id, into=into)
+
+
+@pytest.mark.parametrize(
+    ("acts", "said"),
+    [
+        (lambda one, two: [goes(Act.EXPIRE, one), goes(Act.EXPIRE, two)], "lets go what has not expired and what nothing outweighs"),
+        (lambda one, two: [goes(Act.EXPIRE, two)], "lets go what has not expired and what nothing outweighs"),
+        (lambda one, two: [goes(Act.MERGE, one, two.id), goes(Act.MERGE, two, one.id)], "merges into what is itself merged"),
+        (lambda one, two: [goes(Act.MERGE, one, one.id)], "merges into nothing that waits there"),
+        (lambda one, two: [], "1 proposals are missing"),
+    ],
+)
+def test_a_plan_cannot_let_go_of_what_still_waits(kit, acts, said):
+    infer(kit, "theme", "the theme is dark", cite="a.txt")
+    infer(kit, "colours", "The theme is dark.", cite="b.txt")
+    before = dump(kit)
+
+    def plans(seen: Seen) -> Plan:
+        steps = acts(*seen.proposals)
+        held = {one.id: "WAITS" for one in seen.proposals if one.id not in {step.proposal for step in steps}}
+        return Plan(tuple(steps), (), held if steps else {seen.proposals[0].id: "WAITS"})
+
+    with pytest.raises(memkit.Refused, match=said) as error:
+        kit.consolidate(scope=SHOP, planner=plans)
+    assert error.value.reason == "BAD_PLAN"
+    assert [line for line in dump(kit).split("\n") if "lease" not in line] == [line for line in before.split("\n") if "lease" not in line]
+
+
+def test_how_long_a_candidate_must_have_waited_is_the_guards_and_not_the_planners(kit, clock):
+    kit.propose("theme", "the theme is dark", scope=SHOP)
+    clock.now += timedelta(days=10)
+    week = partial(tidy, patience=timedelta(days=7))
+    with pytest.raises(memkit.Refused, match="lets go what has not expired"):
+        kit.consolidate(scope=SHOP, planner=week)
+    assert len(unlock(kit).consolidate(scope=SHOP, planner=week, fuse=Fuse(patience=timedelta(days=7))).written) == 1
 
 
 def unlock(kit):

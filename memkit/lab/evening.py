@@ -161,7 +161,14 @@ def obeys(seen: Seen) -> Plan:
     plan = tidy(seen)
     flagged = next(proposal for proposal in seen.proposals if proposal.flags)
     step = Step(Stage.DEEP, Act.ADMIT, flagged.scope, flagged.key, "POPULAR", "it was wanted", flagged.content, proposal=flagged.id)
-    return replace(plan, steps=(*plan.steps, step))
+    return replace(plan, steps=(*plan.steps, step), held={number: why for number, why in plan.held.items() if number != flagged.id})
+
+
+def empties_the_inbox(seen: Seen) -> Plan:
+    """Let every candidate expire, however new it is, and touch no memory."""
+    fixed = (Stage.LIGHT, Act.EXPIRE)
+    steps = [Step(*fixed, one.scope, one.key, "EXPIRED", "it looked old", one.content, proposal=one.id) for one in seen.proposals]
+    return Plan(tuple(steps), tuple(memory.id for memory in seen.memories), {})
 
 
 PLANNERS: Mapping[str, Planner] = {
@@ -172,6 +179,7 @@ PLANNERS: Mapping[str, Planner] = {
     "rewrites a candidate": rewrites,
     "overrules a person": overrules,
     "obeys a memory": obeys,
+    "empties the inbox": empties_the_inbox,
 }
 """How a plan may be made -> the planner."""
 

@@ -23,7 +23,6 @@ from memkit.record.sessions import check_source
 from memkit.record.text import count_tokens
 from memkit.verbs.base import Opened
 from memkit.write.arguments import check_expected, check_key, check_moments
-from memkit.write.redact import redact
 
 LONGEST_QUERY = 10_000  # characters of a query that are looked at
 
@@ -109,7 +108,7 @@ class ReadingVerbs(Opened):
     def _recalled(
         self, query: str, scope: Scope, given: Conditions, *, budget: int, limit: int | None, recipe: Recipe | None, now: datetime
     ) -> Recall:
-        query = redact(query[:LONGEST_QUERY]).text  # it comes back in the result, and its words in the cache of `analyze`
+        query = self._policy.mask(query[:LONGEST_QUERY])  # it comes back in the result, and its words in the cache of `analyze`
         visible, how = self._visible(scope), BALANCED if recipe is None else recipe
         matches = recalling.rank(self.db, self._index, query, visible, recipe=how, now=now)
         return recalling.fill(matches, self._reader(visible), query, given, budget=budget, limit=limit, recipe=how, now=now)

@@ -21,10 +21,11 @@ class SessionVerbs(Opened):
     """Record a session and read it back."""
 
     def record(self, session: str, role: str, text: str, *, scope: Scope, visible: bool = True, trusted: bool | None = None) -> Episode:
-        """Append what somebody said or did to a session, with secrets masked; it is never rewritten, and no memory yet.
+        """Append what somebody said or did to a session, redacted by the store's policy; it is never rewritten, and no memory yet.
 
         `visible`: the model saw it. `trusted`: where it comes from is vouched for; by default what the user and the system say, where a
-        person records it. Episodes of one session may be recorded in several scopes; their numbers have no gaps.
+        person records it. Episodes of one session may be recorded in several scopes; their numbers have no gaps. Raises Refused
+        for text that may not be kept, and for a secret where the policy refuses.
         """
         require(self.principal, "write")
         return episodes.record(self.db, session, role, text, place=self._place(scope), visible=visible, trusted=trusted, now=self._now())

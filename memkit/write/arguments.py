@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from memkit.errors import Refused, shown
 from memkit.record.model import ANY, Candidate, Kind
+from memkit.write.policy import RedactionPolicy
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
@@ -112,7 +113,8 @@ def confidence_of(confidence: float) -> float:
     return float(confidence)
 
 
-def said(reason: object) -> str:
+def said(reason: object, policy: RedactionPolicy) -> str:
+    """Return why somebody did something, as the policy lets it be given back. Raises Refused for no text, and where the policy refuses."""
     if not isinstance(reason, str):
         raise Refused("BAD_REASON", f"the reason is {shown(reason)}; pass some words")
-    return redact(reason).text
+    return policy.apply(reason)

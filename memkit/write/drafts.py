@@ -27,6 +27,7 @@ from memkit.write.arguments import LONGEST_KEY, check_key, flags_of
 from memkit.write.citing import first_hand, observed
 from memkit.write.commit import Place, clean
 from memkit.write.extract import Extracted
+from memkit.write.policy import RedactionPolicy
 from memkit.write.proposals import FORGET, SAID, WAITS, not_kept, propose_inside
 from memkit.write.redact import redact
 
@@ -43,7 +44,7 @@ class Draft:
     texts: tuple[tuple[str, str], ...] = ()
 
 
-def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime) -> Draft:
+def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime, policy: RedactionPolicy) -> Draft:
     """Read and hash what was quoted, and say why the candidate would wait. What cannot be kept comes back as refused, with the reason."""
     candidate = Candidate(
         one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session", task=one.task, verification=one.verification
@@ -52,10 +53,11 @@ def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: 
         return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:
         cited = [(episodes[number], quote) for number, quote in ((one.episode, one.quote), *one.also)]
-        candidate = replace(candidate, evidence=observed([_cite(episode, quote, reader) for episode, quote in cited], reader, now))
+        cites = [_cite(episode, quote, reader) for episode, quote in cited]
+        candidate = replace(candidate, evidence=observed(cites, reader, now, policy))
         first_hand(candidate.evidence, reader, one.kind)
         check_key(one.key)
-        candidate = candidate if one.content is None else clean(candidate)
+        candidate = candidate if one.content is None else clean(candidate, policy)
     except Refused as error:
         return _refused(candidate, error.reason, str(error))
     except (BadLocator, NotFound, KeyError):

@@ -38,14 +38,14 @@ CONTEXT = 20  # earlier numbers that are shown to the extractor again
 def record(
     db: Database, session: str, role: str, text: str, *, place: Place, visible: bool, trusted: bool | None, now: datetime
 ) -> Episode:
-    """Append an episode with secrets masked, and return it as it is kept. Raises Refused for text that may not be kept."""
+    """Append an episode, redacted by the policy, and return it as it is kept. Raises Refused for text that may not be kept."""
     check_session(session)
     check_text("text", text, LONGEST_EPISODE)
     who = choice(Role, "role", role)
     given = trusted_origin(who, trusted, by_a_person=place.principal.actor == "person")
     if not isinstance(visible, bool):
         raise Refused("BAD_VISIBLE", f"visible is {shown(visible)}; pass True where the model saw it, else False")
-    episode = Episode(session, 0, who, redact(text).text, visible, given, now, place.scope)
+    episode = Episode(session, 0, who, place.policy.apply(text), visible, given, now, place.scope)
     with db.write() as tx:
         return sessions.add(tx, place.principal.tenant, episode)
 
@@ -181,7 +181,7 @@ def _drafts(session: Session, said: Sequence[Episode], done: int) -> list[Draft]
     found = session.extractor.extract(seen).candidates
     fresh = [one for one in found if max([one.episode, *(number for number, _ in one.also)]) > done]
     reader, numbered = session.reader(), {episode.number: episode for episode in seen}
-    return [draft(one, numbered, reader, session.now()) for one in fresh]
+    return [draft(one, numbered, reader, session.now(), session.place.policy) for one in fresh]
 
 
 def _cursor(tx: SqliteUtils, session: Session, **changes: int) -> dict[str, int]:

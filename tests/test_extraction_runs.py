@@ -507,3 +507,27 @@ def test_what_was_learned_from_a_failure_keeps_its_task_and_what_showed_it() -> 
         assert kit.forget("make", scope=SHOP, expected=1, reason="asked").verified and kit.admin.sweep("the whole build passes again") == {
             ":memory:": 0
         }
+
+
+# --- what the extractor refused
+
+
+def test_what_the_rules_refused_comes_back_with_where_it_stands_and_why_once(tmp_path):
+    with opened() as kit:
+        claim = "The API server listens on port 8080."
+        kit.record("monday", "user", "We use pnpm.", scope=SHOP)
+        kit.record("monday", "assistant", claim, scope=SHOP)
+        drawn = kit.extract("monday", scope=SHOP)
+        (away,) = drawn.refused
+        assert (away.episode, away.start, away.end, away.reason) == (2, 0, len(claim), "ASSISTANT_CLAIM")
+        assert [one.key for one in drawn] == ["package-manager"]
+        assert repr(drawn).endswith(f"refused: episode 2, characters 0 to {len(claim)}: ASSISTANT_CLAIM, {away.why}")
+        assert claim not in repr(drawn) and repr(drawn).startswith("[Proposal(1 ")
+        again = kit.extract("monday", scope=SHOP)
+        assert (again, again.refused, repr(again)) == ([], (), "[]")
+        kit.record("monday", "user", "Could we use Bazel?", scope=SHOP)
+        assert [(one.episode, one.reason) for one in kit.extract("monday", scope=SHOP).refused] == [(3, "QUESTION")]
+        every = [(one.episode, one.reason) for one in kit.reextract("monday", scope=SHOP).refused]
+        assert every == [(2, "ASSISTANT_CLAIM"), (3, "QUESTION")]
+        kit.record("monday", "assistant", claim, scope=SHOP)
+        assert [(one.episode, one.reason) for one in kit.flush("monday", 100, scope=SHOP).refused] == [(4, "ASSISTANT_CLAIM")]

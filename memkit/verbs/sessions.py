@@ -5,13 +5,13 @@ from __future__ import annotations
 from memkit.errors import Refused, shown
 from memkit.govern.access import require
 from memkit.record import sessions
-from memkit.record.model import Episode, Proposal
+from memkit.record.model import Episode
 from memkit.record.scope import Scope
 from memkit.verbs.base import Opened
 from memkit.write import episodes
 from memkit.write.arguments import check_expected
 from memkit.write.episodes import Session
-from memkit.write.extract import Extractor
+from memkit.write.extract import Drawn, Extractor
 from memkit.write.rules import Rules
 
 SOFT_THRESHOLD = 4_000  # tokens
@@ -43,33 +43,34 @@ class SessionVerbs(Opened):
             sessions.require_session(tx, self.principal.tenant, session, visible)
             return sessions.listed(tx, self.principal.tenant, session, visible, after=after)
 
-    def extract(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> list[Proposal]:
+    def extract(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> Drawn:
         """Propose what a session states that is new since the last time, and return what became of each candidate.
 
-        Reads what was recorded in exactly this scope and was visible to the model. What a user said literally waits as such
-        (`reason` SAID_BY_USER) and is STATED once a person admits it; the rest stays INFERRED. What was not kept has number 0 and its
-        reason. Returns nothing while somebody else extracts from the session; one more run then follows theirs. Raises NotFound for no such
-        session, Refused("BACKING_OFF") after a failure, and what the extractor raises; then nothing was written.
+        Reads what was recorded in exactly this scope and was visible to the model. What a user said literally waits as such (`reason`
+        SAID_BY_USER) and is STATED once a person admits it; the rest stays INFERRED. What was not kept has number 0 and its reason; what
+        the extractor made no candidate of is in `refused`, with where it stands and why. Returns nothing while somebody else extracts from
+        the session; one more run then follows theirs. Raises NotFound for no such session, Refused("BACKING_OFF") after a failure, and what
+        the extractor raises; then nothing was written.
         """
         require(self.principal, "write", "history")
         return episodes.extract(self._session(session, scope, extractor))
 
     def flush(
         self, session: str, tokens_left: int, *, scope: Scope, threshold: int = SOFT_THRESHOLD, extractor: Extractor | None = None
-    ) -> list[Proposal]:
+    ) -> Drawn:
         """Extract before the context is compacted: when fewer than `threshold` tokens are left in it, once until more are left again."""
         require(self.principal, "write", "history")
         low = _tokens("tokens_left", tokens_left) < _tokens("threshold", threshold)
         asked = self._session(session, scope, extractor)
         if not episodes.cross(asked, low=low):
-            return []
+            return Drawn()
         try:
             return episodes.extract(asked)
         except BaseException:
             episodes.cross(asked, low=False)
             raise
 
-    def reextract(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> list[Proposal]:
+    def reextract(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> Drawn:
         """Drop what waits and was extracted from a session, and extract it all once more, as an operator: what was forgotten stays away."""
         require(self.principal, "write", "history", "admin")
         return episodes.extract(self._session(session, scope, extractor), again=True)

@@ -425,6 +425,15 @@ def test_what_is_longer_than_a_fact_is_refused(kit):
         kit.consolidate(scope=SHOP)
 
 
+def test_how_long_a_fact_is_the_stores_own_counter_says(clock):
+    with memkit.open(clock=clock, tokens=lambda text: 40 * len(text.split())) as kit:
+        infer(kit, "cache", "the cache is cold")
+        assert len(kit.consolidate(scope=SHOP).written) == 1
+        infer(kit, "mondays", "on Mondays nobody is here")
+        with pytest.raises(memkit.Refused, match="more than 160 tokens"):
+            kit.consolidate(scope=SHOP)
+
+
 def test_what_the_plan_was_not_shown_never_counts_as_dropped(kit):
     kit.remember("tone", "dry", scope=memkit.Scope(workspace="other"))
     infer(kit, "cache", "the cache is cold on Mondays")

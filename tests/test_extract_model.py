@@ -176,3 +176,10 @@ def test_an_invalid_item_comes_back_with_its_reason_and_the_others_wait():
             (9, "NOT_IN_EPISODE"),
         ]
         assert "BAD_ITEM, the model's item has not the form that was asked for" in repr(drawn)
+
+
+def test_how_long_a_fact_is_the_counter_that_was_given_says():
+    Scripted.answer = json.dumps({"items": [item()]})
+    for words, refused in ((3, []), (60, ["TOO_LONG"])):
+        found = Asked(model_named(NAME), lambda text, each=words: each * len(text.split())).extract(session(USES))
+        assert [one.reason for one in found.refused] == refused

@@ -531,3 +531,29 @@ def test_what_the_rules_refused_comes_back_with_where_it_stands_and_why_once(tmp
         assert every == [(2, "ASSISTANT_CLAIM"), (3, "QUESTION")]
         kit.record("monday", "assistant", claim, scope=SHOP)
         assert [(one.episode, one.reason) for one in kit.flush("monday", 100, scope=SHOP).refused] == [(4, "ASSISTANT_CLAIM")]
+
+
+def test_the_stores_own_counter_says_how_long_a_fact_may_be():
+    """What passes under one counter is too long under another, and the other way round, whichever extractor reads."""
+    short, long = "We use pnpm for the packages of the web client.", f"The API server listens on port 8081 {'of the small cluster ' * 26}."
+    dear, cheap = (lambda text: 40 * len(text.split())), (lambda text: len(text) // 100)
+    for count, known, refused in ((None, [short], 1), (dear, [], 2), (cheap, [short, long], 0)):
+        with opened(tokens=count) as kit:
+            for said in (short, long.replace(" .", ".")):
+                kit.record("monday", "user", said, scope=SHOP)
+            drawn = kit.extract("monday", scope=SHOP)
+            assert [one.reason for one in drawn.refused] == ["TOO_LONG"] * refused
+            assert [one.content for one in drawn] == [said.rstrip(" .") for said in known]
+            kit.record("tuesday", "user", f"a: {short}\nb: {long}", scope=SHOP)
+            assert [one.reason == "TOO_LONG" for one in kit.extract("tuesday", scope=SHOP, extractor=Notes())] == [
+                said not in known for said in (short, long)
+            ]
+
+
+def test_the_parts_of_a_compound_are_counted_one_by_one_by_the_stores_counter():
+    said = "The API uses FastAPI, listens on port 9000, and tests run with pytest."
+    with opened(tokens=lambda text: 30 * len(text.split())) as kit:  # five words are 150 tokens, the whole sentence 390
+        kit.record("monday", "user", said, scope=SHOP)
+        drawn = kit.extract("monday", scope=SHOP)
+        assert [one.content for one in drawn] == ["The API uses FastAPI", "tests run with pytest"]
+        assert [one.reason for one in drawn.refused] == ["TOO_LONG"]  # with the subject it took over, the second part has six words

@@ -77,10 +77,10 @@ class SessionVerbs(Opened):
 
     def _session(self, name: str, scope: Scope, extractor: Extractor | None) -> Session:
         episodes.check_session(name)
-        place, reads = self._place(scope), Rules() if extractor is None else extractor
+        place, reads = self._place(scope), Rules(self._tokens) if extractor is None else extractor
         if not callable(getattr(reads, "extract", None)):
             raise Refused("BAD_EXTRACTOR", f"the extractor is {shown(extractor)}; pass an object with a method extract(episodes)")
-        return Session(self.db, name, place, reads, lambda: self._reader([place.scope]), self._now)
+        return Session(self.db, name, place, reads, lambda: self._reader([place.scope]), self._now, self._tokens)
 
 
 def _tokens(name: str, count: int) -> int:

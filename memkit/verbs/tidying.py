@@ -27,7 +27,7 @@ class TidyingVerbs(Opened):
         require(self.principal, "write", "read")
         principal = replace(self.principal, actor="job")
         scopes = None if scope is None else (require_scope(scope).stored(principal),)
-        report = consolidate(self.db, Job(principal, scopes, planner, self._reader, self._now, fuse), dry_run=dry_run)
+        report = consolidate(self.db, Job(principal, scopes, planner, self._reader, self._now, fuse, self._tokens), dry_run=dry_run)
         if report.written:
             write_snapshot(self.db, principal.tenant)
         return report

@@ -20,6 +20,7 @@ from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check, decided
 from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Trust
 from memkit.record.scope import Principal, named_dimensions, visible_from
+from memkit.record.text import count_tokens
 from memkit.write import lease as leases
 from memkit.write import proposals
 from memkit.write.commit import Place
@@ -71,6 +72,7 @@ class Job:
     reader: Callable[[Sequence[str]], Reader]
     clock: Callable[[], datetime]
     fuse: Fuse = FUSE
+    count: Callable[[str], int] = count_tokens
 
 
 def consolidate(db: Database, job: Job, *, dry_run: bool = False) -> Report:
@@ -163,7 +165,7 @@ def _patiently(db: Database, job: Job, held: Lease) -> Report:
 def _attempt(db: Database, job: Job, held: Lease | None) -> Report:
     seen, past = look(db, job)
     plan = job.planner(seen)
-    check_plan(plan, seen, past, job.fuse)
+    check_plan(plan, seen, past, job.fuse, job.count)
     outcomes: list[Outcome] = []
     if held is not None:
         with db.write() as tx:

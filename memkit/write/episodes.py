@@ -84,6 +84,7 @@ class Session:
     extractor: Extractor
     reader: Callable[[], Reader]
     now: Callable[[], datetime]
+    count: Callable[[str], int]
 
     @property
     def at(self) -> dict[str, str]:
@@ -182,7 +183,8 @@ def _drafts(session: Session, said: Sequence[Episode], done: int) -> tuple[list[
     fresh = [one for one in found.candidates if max([one.episode, *(number for number, _ in one.also)]) > done]
     reader, numbered = session.reader(), {episode.number: episode for episode in seen}
     refused = [one for one in found.refused if one.episode > done or one.episode not in numbered]
-    return [draft(one, numbered, reader, session.now(), session.place.policy) for one in fresh], refused
+    how, count = session.place.policy, session.count
+    return [draft(one, numbered, reader, session.now(), policy=how, count=count) for one in fresh], refused
 
 
 def _cursor(tx: SqliteUtils, session: Session, **changes: int) -> dict[str, int]:

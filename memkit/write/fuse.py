@@ -11,7 +11,7 @@ Source of the cap: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PRIOR_ENTRY_LOSS_FRACTION = 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -48,12 +48,17 @@ class Run:
     lost: int
 
 
-def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FUSE) -> None:
-    """Raise Refused("BAD_PLAN") for a plan that does not fit what was seen, and FuseTripped for one that takes too much."""
+def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FUSE, count: Callable[[str], int] = count_tokens) -> None:
+    """Raise Refused("BAD_PLAN") for a plan that does not fit what was seen, and FuseTripped for one that takes too much.
+
+    `count` counts the tokens of a text.
+    """
     memories = {memory.id: memory for memory in seen.memories}
     _check_all_named("memories", "memory", [*plan.kept, *plan.lost], list(memories))
     for step in plan.steps:
-        for wrong, what in (*_faults(step, seen, memories, plan), *_partings(step, seen, plan, fuse.patience)):
+        long = step.act in (Act.ADMIT, Act.PROPOSE) and count(step.content or "") > MOST_TOKENS
+        faults = (long, f"writes more than {MOST_TOKENS} tokens"), *_faults(step, seen, memories, plan)
+        for wrong, what in (*faults, *_partings(step, seen, plan, fuse.patience)):
             if wrong:
                 raise Refused("BAD_PLAN", f"the step {step.act} {step.key!r} {what}; nothing was written")
     used = [step.proposal for step in plan.steps if step.proposal]
@@ -107,8 +112,6 @@ def _faults(step: Step, seen: Seen, memories: dict[str, Memory], plan: Plan) -> 
     if step.act is Act.PROPOSE:
         origin = memories.get(str(step.into))
         yield origin is None or (origin.scope, origin.content) != (step.scope, step.content), "proposes what no experience says"
-    long = step.act in (Act.ADMIT, Act.PROPOSE) and count_tokens(step.content or "") > MOST_TOKENS
-    yield long, f"writes more than {MOST_TOKENS} tokens"
 
 
 def _partings(step: Step, seen: Seen, plan: Plan, patience: timedelta) -> Iterator[tuple[bool, str]]:

@@ -292,6 +292,43 @@ def check_counts(seen: int, lost: int) -> None:
     _check_loss(lost, seen, [], Fuse())
 
 
+# --- progress
+
+
+def test_progress_is_told_of_what_was_looked_at_and_of_what_was_carried_out(kit):
+    infer(kit, "theme", "the theme is dark", cite="a.txt")
+    infer(kit, "door", "the door is blue")
+    told = []
+    kit.consolidate(scope=SHOP, dry_run=True, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+    kit.consolidate(scope=SHOP, progress=lambda done, total: told.append((done, total)))
+    assert told[2:] == [(1, 2), (2, 2), (3, 4), (4, 4)]
+    kit.consolidate(scope=SHOP, progress=lambda done, total: told.append((done, total)))
+    assert len(told) == 6  # nothing waits any more
+
+
+@pytest.mark.parametrize("at", [1, 3])
+def test_what_progress_raises_stops_the_run_and_nothing_is_written(kit, at):
+    infer(kit, "theme", "the theme is dark")
+    infer(kit, "door", "the door is blue")
+    before = dump(kit)
+
+    def stop(done, total):
+        if done == at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kit.consolidate(scope=SHOP, progress=stop)
+    assert [line for line in dump(kit).split("\n") if "lease" not in line] == [line for line in before.split("\n") if "lease" not in line]
+
+
+def test_progress_must_be_a_function(kit):
+    for run in (lambda: kit.consolidate(scope=SHOP, progress=3), lambda: kit.reextract("monday", scope=SHOP, progress="bar")):
+        with pytest.raises(memkit.Refused, match="pass a function of two numbers, done and total") as error:
+            run()
+        assert error.value.reason == "BAD_PROGRESS"
+
+
 # --- bad plans
 
 

@@ -557,3 +557,16 @@ def test_the_parts_of_a_compound_are_counted_one_by_one_by_the_stores_counter():
         drawn = kit.extract("monday", scope=SHOP)
         assert [one.content for one in drawn] == ["The API uses FastAPI", "tests run with pytest"]
         assert [one.reason for one in drawn.refused] == ["TOO_LONG"]  # with the subject it took over, the second part has six words
+
+
+def test_reextraction_tells_how_many_of_its_runs_are_done() -> None:
+    with opened() as kit:
+        for number in range(3):
+            kit.record("monday", "user", f"key{number}: value {number}", scope=SHOP)
+            kit.extract("monday", scope=SHOP, extractor=Notes())
+        heard: list[tuple[int, int]] = []
+        drawn = kit.reextract("monday", scope=SHOP, extractor=Notes(), progress=lambda done, total: heard.append((done, total)))
+        assert heard == [(1, 3), (2, 3), (3, 3)] and len(drawn) == 3
+        kit.record("tuesday", "user", "door: blue", scope=SHOP)
+        kit.reextract("tuesday", scope=SHOP, extractor=Notes(), progress=lambda done, total: heard.append((done, total)))
+        assert heard[3:] == [(1, 1)]

@@ -19,6 +19,7 @@ from memkit.lab.story import Clock, clock, ids
 from memkit.read.shadow import wanted
 from memkit.record.model import Kind, Memory, Op, Trust
 from memkit.write import proposals
+from memkit.write.arguments import Progress
 from memkit.write.consolidate import Report
 from memkit.write.fuse import FUSE, Fuse
 from memkit.write.plan import Act, Plan, Planner, Seen, Stage, Step, tidy
@@ -234,7 +235,7 @@ def _change(step: Step, memory: Memory | None) -> Change:
     return Change(sign, step.key, before, after, step.stage, step.act, step.reason, step.why)
 
 
-def attempt(kit: Kit, planner: Planner = tidy, *, dry_run: bool = False, fuse: Fuse = FUSE) -> Tried:
+def attempt(kit: Kit, planner: Planner = tidy, *, dry_run: bool = False, fuse: Fuse = FUSE, progress: Progress | None = None) -> Tried:
     """Consolidate the shop and return what was seen, planned and done, or what stopped it.
 
     Raises what stopped it before it had planned anything, for instance a lease that somebody else has.
@@ -247,7 +248,7 @@ def attempt(kit: Kit, planner: Planner = tidy, *, dry_run: bool = False, fuse: F
         return plan
 
     try:
-        report = kit.consolidate(scope=SHOP, planner=noting, dry_run=dry_run, fuse=fuse)
+        report = kit.consolidate(scope=SHOP, planner=noting, dry_run=dry_run, fuse=fuse, progress=progress)
     except MemkitError as error:
         if not noted:
             raise

@@ -9,7 +9,7 @@ from memkit.record.model import Episode
 from memkit.record.scope import Scope
 from memkit.verbs.base import Opened
 from memkit.write import episodes
-from memkit.write.arguments import check_expected
+from memkit.write.arguments import Progress, check_expected
 from memkit.write.episodes import Session
 from memkit.write.extract import Drawn, Extractor
 from memkit.write.rules import Rules
@@ -70,10 +70,13 @@ class SessionVerbs(Opened):
             episodes.cross(asked, low=False)
             raise
 
-    def reextract(self, session: str, *, scope: Scope, extractor: Extractor | None = None) -> Drawn:
-        """Drop what waits and was extracted from a session, and extract it all once more, as an operator: what was forgotten stays away."""
+    def reextract(self, session: str, *, scope: Scope, extractor: Extractor | None = None, progress: Progress | None = None) -> Drawn:
+        """Drop what waits and was extracted from a session, and extract it all once more, as an operator: what was forgotten stays away.
+
+        What was read in several runs is read in the same runs again; `progress` is called after each with how many are done, of how many.
+        """
         require(self.principal, "write", "history", "admin")
-        return episodes.extract(self._session(session, scope, extractor), again=True)
+        return episodes.extract(self._session(session, scope, extractor), again=True, progress=progress)
 
     def _session(self, name: str, scope: Scope, extractor: Extractor | None) -> Session:
         episodes.check_session(name)

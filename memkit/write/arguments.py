@@ -6,6 +6,7 @@ citations have rooms of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TypeVar
@@ -20,6 +21,8 @@ LONGEST_KEY = 200  # characters
 LONGEST_CONTENT = 20_000  # characters
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
+Progress = Callable[[int, int], object]
+"""Told how much of a long run is done, and of how much; the whole may grow while it runs."""
 
 
 def check_key(key: str) -> None:
@@ -55,6 +58,17 @@ def check_expected(expected: int) -> None:
     """Raise Refused unless `expected` is a revision number, 0, or ANY."""
     if isinstance(expected, bool) or not isinstance(expected, int) or not ANY <= expected < 2**63:
         raise Refused("BAD_EXPECTED", f"expected is {shown(expected)}; pass the current revision, 0 for none, or memkit.ANY")
+
+
+def progress_of(progress: Progress | None) -> Progress:
+    """Return what is to be told of the progress, nobody for None. Raises Refused for what cannot be called."""
+    if progress is not None and not callable(progress):
+        raise Refused("BAD_PROGRESS", f"progress is {shown(progress)}; pass a function of two numbers, done and total")
+    return untold if progress is None else progress
+
+
+def untold(done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 def check_text(what: str, text: object, longest: int) -> None:

@@ -23,6 +23,7 @@ from memkit.record.scope import Principal, named_dimensions, visible_from
 from memkit.record.text import count_tokens
 from memkit.write import lease as leases
 from memkit.write import proposals
+from memkit.write.arguments import Progress, untold
 from memkit.write.commit import Place
 from memkit.write.fuse import FUSE, Fuse, Run, check_plan
 from memkit.write.lease import Lease
@@ -73,6 +74,7 @@ class Job:
     clock: Callable[[], datetime]
     fuse: Fuse = FUSE
     count: Callable[[str], int] = count_tokens
+    progress: Progress = untold
 
 
 def consolidate(db: Database, job: Job, *, dry_run: bool = False) -> Report:
@@ -114,8 +116,12 @@ def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
         past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
     readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
-    verdicts = {proposal.id: _verdict(proposal, readers[proposal.scope]) for proposal in waiting if proposal.candidate.evidence}
-    return Seen(tuple(memories), tuple(waiting), {number: reason for number, reason in verdicts.items() if reason}, now), past
+    fallen = dict[int, str]()
+    for done, proposal in enumerate(waiting, 1):
+        if reason := _verdict(proposal, readers[proposal.scope]):
+            fallen[proposal.id] = reason
+        job.progress(done, len(waiting))
+    return Seen(tuple(memories), tuple(waiting), fallen, now), past
 
 
 _PAST = """
@@ -132,7 +138,9 @@ def _own(tx: SqliteUtils, principal: Principal) -> list[str]:
 
 
 def _verdict(proposal: Proposal, reader: Reader) -> str:
-    """Return why a proposal's evidence no longer holds, or "" where it does."""
+    """Return why a proposal's evidence no longer holds, or "" where it does, or where there is none."""
+    if not proposal.candidate.evidence:
+        return ""
     verdict = decided([check(piece, reader) for piece in proposal.candidate.evidence], proposal.candidate.support)
     return "" if verdict.holds else verdict.withheld_as
 
@@ -170,7 +178,9 @@ def _attempt(db: Database, job: Job, held: Lease | None) -> Report:
     if held is not None:
         with db.write() as tx:
             leases.renew(tx, held, now=job.clock())  # raises LeaseLost: the fencing check, inside the transaction that commits
-            outcomes = [_carried_out(tx, db, step, job, seen) for step in plan.steps]
+            for done, step in enumerate(plan.steps, len(seen.proposals) + 1):
+                outcomes.append(_carried_out(tx, db, step, job, seen))
+                job.progress(done, len(seen.proposals) + len(plan.steps))
             _note(tx, job, plan, seen, outcomes)
     written = tuple(outcome for outcome in outcomes if outcome.op is not Op.NOOP)
     refused = tuple(outcome for outcome in outcomes if outcome.op is Op.NOOP)

@@ -24,7 +24,7 @@ from memkit.record.database import Database
 from memkit.record.evidence import Reader
 from memkit.record.model import Episode, Role
 from memkit.write import lease, proposals
-from memkit.write.arguments import check_text, choice
+from memkit.write.arguments import Progress, check_text, choice, progress_of
 from memkit.write.commit import Place
 from memkit.write.drafts import Draft, draft, settle
 from memkit.write.extract import Drawn, Extractor, NotKept
@@ -98,20 +98,22 @@ class Session:
         store.log(tx, "EXTRACT", reason, principal=principal, scope=scope, key=self.name, revision=number, now=self.now(), detail=detail)
 
 
-def extract(session: Session, *, again: bool = False) -> Drawn:
+def extract(session: Session, *, again: bool = False, progress: Progress | None = None) -> Drawn:
     """Propose what is new in a session, and return what became of each candidate, and what the extractor refused there.
 
     Returns nothing where somebody else is extracting: one more run follows theirs. `again` drops what waits and reads everything once more,
     run by run as it was read before. Raises NotFound for a session that was not recorded in this scope, Refused("BACKING_OFF") after a
     failure, and whatever the extractor raises.
     """
+    told = progress_of(progress)
     held, ends = _begin(session, again=again)
-    found = Drawn()
+    found, runs = Drawn(), len(ends)
     try:
         while held is not None:
             ended = ends.pop(0) if ends else None
             drawn, held = _run(session, held, ended, more=bool(ends))
             found = found.and_then(drawn)
+            told(max(runs - len(ends), 1), max(runs, 1))
     except BaseException as error:
         with session.db.write() as tx, suppress(LeaseLost):
             if held is not None:

@@ -38,9 +38,10 @@ def open(
     """Open a store, for use in a `with` block, and the sources its memories may cite: a folder (`root`, only read) or a dict of texts.
 
     `clock` returns the present as a datetime with a zone; `ids` returns fresh hard-to-guess text. `redaction` says what becomes of secrets
-    in what memories say; in everything else they are masked. `tokens` counts the tokens of a text, of which joined lines must not have
-    more than each alone (by default `record.text.count_tokens`, deliberately high). Raises NotFound for a folder that is not there,
-    Corrupt for a file that is not memkit's, and Refused for both `root` and `sources`.
+    in whatever is said and kept; a name (key, scope, session) or a citation with one is refused. `tokens` counts the tokens of a text, of
+    which joined lines must not have more than each alone (by default `record.text.count_tokens`, deliberately high): budgets are counted
+    by it, and the 160 that a fact may have. Raises NotFound for a
+    folder that is not there, Corrupt for a file that is not memkit's, and Refused for both `root` and `sources`.
 
     >>> import memkit
     >>> with memkit.open(sources={"prod.cfg": "timeout=30"}) as kit:

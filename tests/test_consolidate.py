@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -348,6 +349,43 @@ def check_counts(seen: int, lost: int) -> None:
     _check_loss(lost, seen, [], Fuse())
 
 
+# --- progress
+
+
+def test_progress_is_told_of_what_was_looked_at_and_of_what_was_carried_out(kit):
+    infer(kit, "theme", "the theme is dark", cite="a.txt")
+    infer(kit, "door", "the door is blue")
+    told = []
+    kit.consolidate(scope=SHOP, dry_run=True, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+    kit.consolidate(scope=SHOP, progress=lambda done, total: told.append((done, total)))
+    assert told[2:] == [(1, 2), (2, 2), (3, 4), (4, 4)]
+    kit.consolidate(scope=SHOP, progress=lambda done, total: told.append((done, total)))
+    assert len(told) == 6  # nothing waits any more
+
+
+@pytest.mark.parametrize("at", [1, 3])
+def test_what_progress_raises_stops_the_run_and_nothing_is_written(kit, at):
+    infer(kit, "theme", "the theme is dark")
+    infer(kit, "door", "the door is blue")
+    before = dump(kit)
+
+    def stop(done, total):
+        if done == at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kit.consolidate(scope=SHOP, progress=stop)
+    assert [line for line in dump(kit).split("\n") if "lease" not in line] == [line for line in before.split("\n") if "lease" not in line]
+
+
+def test_progress_must_be_a_function(kit):
+    for run in (lambda: kit.consolidate(scope=SHOP, progress=3), lambda: kit.reextract("monday", scope=SHOP, progress="bar")):
+        with pytest.raises(memkit.Refused, match="pass a function of two numbers, done and total") as error:
+            run()
+        assert error.value.reason == "BAD_PROGRESS"
+
+
 # --- bad plans
 
 
@@ -425,6 +463,46 @@ def test_what_does_not_say_the_same_is_not_merged(kit):
     assert [waits.supports for waits in kit.inbox(scope=SHOP)] == [1, 1]
 
 
+def goes(act, proposal, into=0):
+    fixed = (Stage.LIGHT, act, proposal.scope, proposal.key, "X", "x", proposal.content)
+    return Step(*fixed, proposal=proposal.id, into=into)
+
+
+@pytest.mark.parametrize(
+    ("acts", "said"),
+    [
+        (lambda one, two: [goes(Act.EXPIRE, one), goes(Act.EXPIRE, two)], "lets go what has not expired and what nothing outweighs"),
+        (lambda one, two: [goes(Act.EXPIRE, two)], "lets go what has not expired and what nothing outweighs"),
+        (lambda one, two: [goes(Act.MERGE, one, two.id), goes(Act.MERGE, two, one.id)], "merges into what is itself merged"),
+        (lambda one, two: [goes(Act.MERGE, one, one.id)], "merges into nothing that waits there"),
+        (lambda one, two: [], "1 proposals are missing"),
+    ],
+)
+def test_a_plan_cannot_let_go_of_what_still_waits(kit, acts, said):
+    infer(kit, "theme", "the theme is dark", cite="a.txt")
+    infer(kit, "colours", "The theme is dark.", cite="b.txt")
+    before = dump(kit)
+
+    def plans(seen: Seen) -> Plan:
+        steps = acts(*seen.proposals)
+        held = {one.id: "WAITS" for one in seen.proposals if one.id not in {step.proposal for step in steps}}
+        return Plan(tuple(steps), (), held if steps else {seen.proposals[0].id: "WAITS"})
+
+    with pytest.raises(memkit.Refused, match=said) as error:
+        kit.consolidate(scope=SHOP, planner=plans)
+    assert error.value.reason == "BAD_PLAN"
+    assert [line for line in dump(kit).split("\n") if "lease" not in line] == [line for line in before.split("\n") if "lease" not in line]
+
+
+def test_how_long_a_candidate_must_have_waited_is_the_guards_and_not_the_planners(kit, clock):
+    kit.propose("theme", "the theme is dark", scope=SHOP)
+    clock.now += timedelta(days=10)
+    week = partial(tidy, patience=timedelta(days=7))
+    with pytest.raises(memkit.Refused, match="lets go what has not expired"):
+        kit.consolidate(scope=SHOP, planner=week)
+    assert len(unlock(kit).consolidate(scope=SHOP, planner=week, fuse=Fuse(patience=timedelta(days=7))).written) == 1
+
+
 def unlock(kit):
     """Let the wait after a failure be over."""
     kit._clock.now += timedelta(hours=1)
@@ -439,6 +517,15 @@ def test_what_is_longer_than_a_fact_is_refused(kit):
     infer(kit, "essay", "word " * 200)
     with pytest.raises(memkit.Refused, match="more than 160 tokens"):
         kit.consolidate(scope=SHOP)
+
+
+def test_how_long_a_fact_is_the_stores_own_counter_says(clock):
+    with memkit.open(clock=clock, tokens=lambda text: 40 * len(text.split())) as kit:
+        infer(kit, "cache", "the cache is cold")
+        assert len(kit.consolidate(scope=SHOP).written) == 1
+        infer(kit, "mondays", "on Mondays nobody is here")
+        with pytest.raises(memkit.Refused, match="more than 160 tokens"):
+            kit.consolidate(scope=SHOP)
 
 
 def test_what_the_plan_was_not_shown_never_counts_as_dropped(kit):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+import memkit
 from memkit.errors import Refused
 from memkit.record.model import Episode, Kind, Role
 from memkit.write.extract import Extraction
@@ -157,3 +158,28 @@ def test_a_model_that_does_not_exist_is_refused():
     with pytest.raises(Refused) as error:
         model_named("no-such-model-anywhere")
     assert error.value.reason == "NO_SUCH_MODEL"
+
+
+def test_an_invalid_item_comes_back_with_its_reason_and_the_others_wait():
+    Scripted.answer = json.dumps(
+        {"items": [item(), item(kind="hunch"), item(quote="We use yarn", content="We use yarn"), "?", item(episode=9)]}
+    )
+    shop = memkit.Scope(workspace="shop")
+    with memkit.open() as kit:
+        kit.record("monday", "user", USES[1], scope=shop)
+        drawn = kit.extract("monday", scope=shop, extractor=Asked(model_named(NAME)))
+        assert [(one.key, one.reason) for one in drawn] == [("package-manager", "SAID_BY_USER")]
+        assert [(one.episode, one.reason) for one in drawn.refused] == [
+            (1, "BAD_ITEM"),
+            (1, "NOT_IN_EPISODE"),
+            (0, "BAD_ITEM"),
+            (9, "NOT_IN_EPISODE"),
+        ]
+        assert "BAD_ITEM, the model's item has not the form that was asked for" in repr(drawn)
+
+
+def test_how_long_a_fact_is_the_counter_that_was_given_says():
+    Scripted.answer = json.dumps({"items": [item()]})
+    for words, refused in ((3, []), (60, ["TOO_LONG"])):
+        found = Asked(model_named(NAME), lambda text, each=words: each * len(text.split())).extract(session(USES))
+        assert [one.reason for one in found.refused] == refused

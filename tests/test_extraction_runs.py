@@ -507,3 +507,66 @@ def test_what_was_learned_from_a_failure_keeps_its_task_and_what_showed_it() -> 
         assert kit.forget("make", scope=SHOP, expected=1, reason="asked").verified and kit.admin.sweep("the whole build passes again") == {
             ":memory:": 0
         }
+
+
+# --- what the extractor refused
+
+
+def test_what_the_rules_refused_comes_back_with_where_it_stands_and_why_once(tmp_path):
+    with opened() as kit:
+        claim = "The API server listens on port 8080."
+        kit.record("monday", "user", "We use pnpm.", scope=SHOP)
+        kit.record("monday", "assistant", claim, scope=SHOP)
+        drawn = kit.extract("monday", scope=SHOP)
+        (away,) = drawn.refused
+        assert (away.episode, away.start, away.end, away.reason) == (2, 0, len(claim), "ASSISTANT_CLAIM")
+        assert [one.key for one in drawn] == ["package-manager"]
+        assert repr(drawn).endswith(f"refused: episode 2, characters 0 to {len(claim)}: ASSISTANT_CLAIM, {away.why}")
+        assert claim not in repr(drawn) and repr(drawn).startswith("[Proposal(1 ")
+        again = kit.extract("monday", scope=SHOP)
+        assert (again, again.refused, repr(again)) == ([], (), "[]")
+        kit.record("monday", "user", "Could we use Bazel?", scope=SHOP)
+        assert [(one.episode, one.reason) for one in kit.extract("monday", scope=SHOP).refused] == [(3, "QUESTION")]
+        every = [(one.episode, one.reason) for one in kit.reextract("monday", scope=SHOP).refused]
+        assert every == [(2, "ASSISTANT_CLAIM"), (3, "QUESTION")]
+        kit.record("monday", "assistant", claim, scope=SHOP)
+        assert [(one.episode, one.reason) for one in kit.flush("monday", 100, scope=SHOP).refused] == [(4, "ASSISTANT_CLAIM")]
+
+
+def test_the_stores_own_counter_says_how_long_a_fact_may_be():
+    """What passes under one counter is too long under another, and the other way round, whichever extractor reads."""
+    short, long = "We use pnpm for the packages of the web client.", f"The API server listens on port 8081 {'of the small cluster ' * 26}."
+    dear, cheap = (lambda text: 40 * len(text.split())), (lambda text: len(text) // 100)
+    for count, known, refused in ((None, [short], 1), (dear, [], 2), (cheap, [short, long], 0)):
+        with opened(tokens=count) as kit:
+            for said in (short, long.replace(" .", ".")):
+                kit.record("monday", "user", said, scope=SHOP)
+            drawn = kit.extract("monday", scope=SHOP)
+            assert [one.reason for one in drawn.refused] == ["TOO_LONG"] * refused
+            assert [one.content for one in drawn] == [said.rstrip(" .") for said in known]
+            kit.record("tuesday", "user", f"a: {short}\nb: {long}", scope=SHOP)
+            assert [one.reason == "TOO_LONG" for one in kit.extract("tuesday", scope=SHOP, extractor=Notes())] == [
+                said not in known for said in (short, long)
+            ]
+
+
+def test_the_parts_of_a_compound_are_counted_one_by_one_by_the_stores_counter():
+    said = "The API uses FastAPI, listens on port 9000, and tests run with pytest."
+    with opened(tokens=lambda text: 30 * len(text.split())) as kit:  # five words are 150 tokens, the whole sentence 390
+        kit.record("monday", "user", said, scope=SHOP)
+        drawn = kit.extract("monday", scope=SHOP)
+        assert [one.content for one in drawn] == ["The API uses FastAPI", "tests run with pytest"]
+        assert [one.reason for one in drawn.refused] == ["TOO_LONG"]  # with the subject it took over, the second part has six words
+
+
+def test_reextraction_tells_how_many_of_its_runs_are_done() -> None:
+    with opened() as kit:
+        for number in range(3):
+            kit.record("monday", "user", f"key{number}: value {number}", scope=SHOP)
+            kit.extract("monday", scope=SHOP, extractor=Notes())
+        heard: list[tuple[int, int]] = []
+        drawn = kit.reextract("monday", scope=SHOP, extractor=Notes(), progress=lambda done, total: heard.append((done, total)))
+        assert heard == [(1, 3), (2, 3), (3, 3)] and len(drawn) == 3
+        kit.record("tuesday", "user", "door: blue", scope=SHOP)
+        kit.reextract("tuesday", scope=SHOP, extractor=Notes(), progress=lambda done, total: heard.append((done, total)))
+        assert heard[3:] == [(1, 1)]

@@ -16,11 +16,11 @@ from test_museum import SHOP, contents, fails
 
 import memkit
 from memkit.lab.deaths import passing
-from memkit.lab.evening import fingerprint, inferred, retiring, shop
+from memkit.lab.evening import empties_the_inbox, fingerprint, inferred, retiring, shop
 from memkit.lab.story import clock
 from memkit.record import snapshot, store, tombstone
 from memkit.record.model import Kind, Memory, Op, Outcome
-from memkit.write import consolidate, proposals
+from memkit.write import consolidate, fuse, proposals
 from memkit.write.fuse import Fuse
 from memkit.write.plan import Plan, Seen, tidy
 
@@ -130,6 +130,36 @@ def test_tidying_that_would_destroy_745_of_931_entries_trips_the_fuse(monkeypatc
 
     check()
     monkeypatch.setattr(consolidate, "check_plan", lambda *plan: None)
+    assert fails(check)
+
+
+def test_a_planner_cannot_empty_the_inbox_and_what_really_expired_goes(monkeypatch):
+    """A clean-up that clears the queue together with what nobody has decided yet."""
+
+    def check() -> None:
+        kit, now = shop()
+        with kit:
+            before, waiting = fingerprint(kit), {waits.key for waits in kit.inbox(scope=SHOP)}
+            for planner, said in ((empties_the_inbox, "has not expired"), (silent, "10 proposals are missing")):
+                with pytest.raises(memkit.Refused, match=said) as error:
+                    kit.consolidate(scope=SHOP, planner=planner)
+                assert (error.value.reason, fingerprint(kit) == before) == ("BAD_PLAN", True)
+                now.advance(hours=2)
+            assert {waits.key for waits in kit.inbox(scope=SHOP)} == waiting
+            kit.consolidate(scope=SHOP)
+            assert waiting - {waits.key for waits in kit.inbox(scope=SHOP)} >= {"stock"}  # forty days old
+            now.advance(days=31)
+            assert len(kit.consolidate(scope=SHOP, planner=empties_the_inbox).written) > 0
+            assert kit.inbox(scope=SHOP) == []
+
+    def silent(seen: Seen) -> Plan:
+        return Plan((), tuple(memory.id for memory in seen.memories), {})
+
+    check()
+    monkeypatch.setattr(fuse, "_partings", lambda *plan: ())
+    assert fails(check)
+    monkeypatch.undo()
+    monkeypatch.setattr(fuse, "_check_all_named", lambda *plan: None)
     assert fails(check)
 
 

@@ -458,3 +458,31 @@ def test_each_grant_opens_its_own_verbs() -> None:
             assert caught.value.needed == grant
         for verb in verbs.values():
             verb(kit)
+
+
+def test_a_scope_is_indexed_beforehand_and_says_how_far_it_is():
+    kit, told = memkit.open(), []
+    shop, other = memkit.Scope(workspace="shop"), memkit.Scope(workspace="other")
+    for number in range(2_500):
+        kit.remember(f"fact-{number}", f"超时 timeout {number}", scope=shop)
+    assert kit.warm(scope=shop, progress=lambda done, total: told.append((done, total))) == 2_500
+    assert told == [(1_000, 2_500), (2_000, 2_500), (2_500, 2_500)]
+    assert kit.warm(scope=shop, progress=lambda *_: told.append("again")) == 2_500, "what is indexed is not indexed again"
+    assert "again" not in told
+    assert kit.warm(scope=other) == 0
+    assert kit.recall("timeout 77", scope=shop, budget=30, recipe=memkit.TFIDF).hits[0].memory.key == "fact-77"
+    with pytest.raises(memkit.Refused, match="a function of two numbers"):
+        kit.warm(scope=shop, progress="bar")
+
+
+def test_a_progress_that_raises_leaves_the_index_to_be_built_again():
+    kit = memkit.open()
+    shop = memkit.Scope(workspace="shop")
+    kit.remember("wait", "the timeout is 30 s", scope=shop)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kit.warm(scope=shop, progress=stop)
+    assert [hit.memory.key for hit in kit.recall("timeout", scope=shop, budget=30).hits] == ["wait"]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import memkit
 from memkit.errors import Refused
+from memkit.record.model import Kind
+from memkit.write.extract import Extracted, Extraction
 from memkit.write.policy import MASK, RedactionPolicy
 from memkit.write.redact import Finding, redact
 
@@ -142,3 +146,129 @@ def test_forgetting_one_masked_secret_does_not_bury_every_other():
         kit.remember("plain", "the door at the side is blue", scope=SHOP)
         kit.forget("plain", scope=SHOP, expected=1, reason="asked")
         assert kit.remember("other", "the door at the side is blue", scope=SHOP).reason == "TOMBSTONED"
+
+
+# --- every verb under every policy
+
+SOURCES = {"a.cfg": "wait=30\n", "door.txt": "the desk is ann@example.test"}
+REFUSING = RedactionPolicy(refuse=True)
+KEPT = {
+    "mask": (MASK, "mail [redacted:email], the password is [redacted:password]"),
+    "leave": (RedactionPolicy(leave=["email"]), "mail ann@example.test, the password is [redacted:password]"),
+    "store": (RedactionPolicy(store=Drawer()), "mail [redacted:email](drawer:N), the password is [redacted:password](drawer:N)"),
+}
+
+
+def _waiting(kit):
+    return kit.propose("cache", "the cache is cold on Mondays", scope=SHOP)
+
+
+def _known(kit):
+    return kit.remember("tone", "Answer in short sentences.", scope=SHOP).memory
+
+
+SINKS = {
+    "record": lambda kit: kit.record("s", "user", SAID, scope=SHOP).text,
+    "record of a tool": lambda kit: kit.record("s", "tool", SAID, scope=SHOP, visible=False).text,
+    "remember": lambda kit: kit.remember("access", SAID, scope=SHOP).memory.content,
+    "remember a task": lambda kit: kit.remember("x", "x", scope=SHOP, kind="experience", task=SAID, verification="x").memory.task,
+    "learn": lambda kit: kit.learn("access", SAID, scope=SHOP, cite="a.cfg#key=wait").memory.content,
+    "propose": lambda kit: kit.propose("access", SAID, scope=SHOP).content,
+    "state.plan": lambda kit: kit.state.plan("step", SAID, scope=SHOP).value,
+    "state.done": lambda kit: kit.state.done("step", SAID, scope=SHOP, proof="a.cfg#key=wait").value,
+    "reject": lambda kit: kit.reject(_waiting(kit), why=SAID).why,
+    "contradict": lambda kit: kit.contradict(_known(kit), SAID).why.rpartition(": ")[0],
+    "forget": lambda kit: kit.forget(_known(kit).key, scope=SHOP, expected=1, reason=SAID).reason,
+}
+
+
+@pytest.mark.parametrize("verb", SINKS)
+@pytest.mark.parametrize("name", KEPT)
+def test_the_policy_of_the_store_holds_in_every_verb(verb, name):
+    policy, kept = KEPT[name]
+    with memkit.open(sources=dict(SOURCES), redaction=policy) as kit:
+        assert re.sub(r"drawer:\d+", "drawer:N", SINKS[verb](kit)) == kept
+        assert set(kit.admin.sweep(PASSWORD).values()) == {0}
+
+
+@pytest.mark.parametrize("verb", SINKS)
+def test_where_the_policy_refuses_every_verb_refuses_and_nothing_is_kept(verb):
+    with memkit.open(sources=dict(SOURCES), redaction=REFUSING) as kit:
+        with pytest.raises(Refused, match=r"what looks like a secret \(email, password\): take it out") as caught:
+            SINKS[verb](kit)
+        assert caught.value.reason == "SECRET_FOUND" and PASSWORD not in str(caught.value)
+        for word in (PASSWORD, "ann@example.test"):
+            assert set(kit.admin.sweep(word).values()) == {0}
+        assert kit.state.get("step", scope=SHOP) is None
+        with pytest.raises(memkit.NotFound):
+            kit.episodes("s", scope=SHOP)
+        assert kit.record("s", "user", "We use pnpm.", scope=SHOP).number == 1
+
+
+@pytest.mark.parametrize("policy", [MASK, RedactionPolicy(leave=["email"]), REFUSING])
+def test_why_a_tombstone_is_lifted_is_asked_by_the_policy(policy):
+    with memkit.open(redaction=policy) as kit:
+        kit.forget(_known(kit).key, scope=SHOP, expected=1, reason="asked")
+        if policy.refuse:
+            with pytest.raises(Refused, match="what looks like a secret"):
+                kit.restore_right("tone", scope=SHOP, reason=SAID)
+        assert kit.restore_right("tone", scope=SHOP, reason="she asked" if policy.refuse else SAID) == 2
+
+
+TOLD = "Our support address is ann@example.test."
+
+
+@pytest.mark.parametrize("name", ["mask", "leave"])
+def test_extraction_keeps_what_the_policy_leaves_and_a_question_finds_it(name):
+    """An address that the store was told to leave alone is content; a mask is none."""
+    with memkit.open(redaction=KEPT[name][0]) as kit:
+        kit.record("s", "user", TOLD, scope=SHOP)
+        drawn = kit.extract("s", scope=SHOP)
+        for waiting in drawn:
+            kit.admit(waiting)
+        found = kit.recall("ann@example.test", scope=SHOP, budget=200)
+        left = name == "leave"
+        assert [waits.content for waits in drawn] == (["Our support address is ann@example.test"] if left else [])
+        assert [hit.memory.trust for hit in found.hits] == (["STATED"] if left else [])
+        assert found.query == ("ann@example.test" if left else "[redacted:email]")
+
+
+class Adds:
+    """An extractor that says more than was said, as a model may: a proof with an address and a password in it."""
+
+    def extract(self, episodes):
+        said = episodes[-1].text
+        proof = f"it ran; {SAID}"
+        return Extraction((Extracted("npm", said, Kind.EXPERIENCE, 0.8, 1, said, "npm", task="building", verification=proof),))
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_an_extractor_adds_is_redacted_by_the_policy(name):
+    policy, kept = KEPT[name]
+    with memkit.open(redaction=policy) as kit:
+        kit.record("s", "user", "npm ci failed until the cache was cleared", scope=SHOP)
+        (waiting,) = kit.extract("s", scope=SHOP, extractor=Adds())
+        assert re.sub(r"drawer:\d+", "drawer:N", waiting.candidate.verification) == f"it ran; {kept}"
+
+
+def test_what_an_extractor_adds_is_refused_where_the_policy_refuses():
+    with memkit.open(redaction=REFUSING) as kit:
+        kit.record("s", "user", "npm ci failed until the cache was cleared", scope=SHOP)
+        (turned_down,) = kit.extract("s", scope=SHOP, extractor=Adds())
+        assert (turned_down.id, turned_down.reason, turned_down.content) == (0, "SECRET_FOUND", None)
+        assert kit.inbox(scope=SHOP) == []
+
+
+@pytest.mark.parametrize(("name", "refused"), [("mask", True), ("leave", False)])
+def test_a_citation_may_hold_only_what_is_left_alone(name, refused):
+    def cited(kit, cite):
+        return kit.learn("desk", "whom to ask is written down", scope=SHOP, cite=cite).op
+
+    with memkit.open(sources=dict(SOURCES) | {"b.txt": f"password={PASSWORD}"}, redaction=KEPT[name][0]) as kit:
+        for cite in ["b.txt", *(["door.txt"] if refused else [])]:
+            with pytest.raises(Refused) as caught:
+                cited(kit, cite)
+            assert caught.value.reason == "SECRET_IN_CITATION"
+        assert refused or cited(kit, "door.txt") == "ADD"
+        with memkit.open(sources=dict(SOURCES)) as other, pytest.raises(Refused):  # what one store leaves, another one does not
+            cited(other, "door.txt")

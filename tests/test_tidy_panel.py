@@ -31,6 +31,19 @@ def test_a_dry_run_shows_the_plan_as_a_diff_and_writes_nothing(bench):
     assert repr(eval(bench.call, {"lab": lab, "kit": bench.kit})) == repr(bench.tried.report)
 
 
+def test_a_bar_says_how_far_the_last_run_came(bench):
+    def bar():
+        return bench.bar.value, bench.bar.max, bench.bar.description
+
+    assert bar() == (0, 1, "0 of 1")
+    bench.dry.click()
+    assert bar() == (10, 10, "10 of 10")  # ten candidates were looked at, and no step carried out
+    bench.go.click()
+    assert bar() == (17, 17, "17 of 17")
+    bench.again.click()
+    assert bar() == (0, 1, "0 of 1")
+
+
 def test_half_trips_the_fuse_in_view_and_the_next_try_has_to_wait(bench):
     bench.which.value = "loses half"
     assert bench.dry_run and bench.diff.value.count("- retire") == 5

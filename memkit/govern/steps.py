@@ -25,7 +25,8 @@ from memkit.record.sources import Sources, check_name
 from memkit.record.state import Phase, State
 from memkit.write.arguments import LONGEST_CONTENT, check_key, check_text
 from memkit.write.citing import cites_of, first_hand, observed
-from memkit.write.redact import redact
+from memkit.write.policy import MASK, RedactionPolicy
+from memkit.write.redact import clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,10 @@ class Reconciled:
 class Steps:
     """Task state of one open store, as `kit.state`."""
 
-    def __init__(self, db: Database, sources: Sources, principal: Principal, clock: Callable[[], datetime]) -> None:
-        self._db, self._sources, self._principal, self._clock = db, sources, principal, clock
+    def __init__(
+        self, db: Database, sources: Sources, principal: Principal, clock: Callable[[], datetime], policy: RedactionPolicy = MASK
+    ) -> None:
+        self._db, self._sources, self._principal, self._clock, self._policy = db, sources, principal, clock, policy
 
     def plan(self, name: str, value: str, *, scope: Scope, proof: str | Sequence[str] = ()) -> State:
         """Note what is meant to happen, and optionally the citations that will prove it. Overwrites what stood under the name.
@@ -50,7 +53,7 @@ class Steps:
         What they name need not be there yet. Raises BadLocator and UnsafePath for what could never be cited.
         """
         cites = cites_of(proof)
-        if redact(" ".join(cites)).findings:
+        if not clean(*cites, leave=self._policy.leave):
             raise Refused("SECRET_IN_CITATION", "the proof holds what looks like a secret; cite by lines or by key instead")
         for cite in cites:
             check_name(Locator.parse(cite).source)
@@ -64,7 +67,7 @@ class Steps:
                 "NO_PROOF", f"nothing proves {name!r}; cite what shows it, for instance proof='report.json#key=passed', or use plan"
             )
         reader = Reader(self._sources)
-        evidence = observed(cites, reader, self._clock())
+        evidence = observed(cites, reader, self._clock(), self._policy)
         first_hand(evidence, reader, Kind.FACT)  # that a step is done is a fact
         return self._put(State(self._stored(scope), name, value, Phase.DONE, self._clock(), evidence))
 
@@ -96,7 +99,7 @@ class Steps:
         require(self._principal, "write")
         check_key(state.name)
         check_text("value", state.value, LONGEST_CONTENT)
-        state = replace(state, value=redact(state.value).text)
+        state = replace(state, value=self._policy.apply(state.value))
         with self._db.write() as tx:
             states.put(tx, self._principal.tenant, state)
             self._log(tx, state, state.phase)

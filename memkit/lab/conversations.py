@@ -6,7 +6,7 @@ The script is an annotated session, as `memkit eval extraction` reads them: besi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from memkit.errors import NotFound
@@ -18,9 +18,7 @@ from memkit.read.shadow import wanted
 from memkit.record.model import Decision, Episode, Proposal, ProposalStatus
 from memkit.record.scope import Scope
 from memkit.verbs.base import Clock
-from memkit.write.extract import Extraction, Extractor
 from memkit.write.gates import Gates, through
-from memkit.write.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +68,6 @@ class Asked:
     def __repr__(self) -> str:
         counted = ", ".join(f"{one.id} (now {one.recalls})" for one in self.counted) or "none"
         return f"Asked({len(self.context.hits)} recalled; waiting, counted and not returned: {counted})"
-
-
-class Heard:
-    """An extractor that does what another does and keeps what it gave: `kit.extract` returns candidates, and this has what was refused."""
-
-    def __init__(self, extractor: Extractor) -> None:
-        self.extractor, self.last = extractor, Extraction()
-
-    def extract(self, episodes: Sequence[Episode]) -> Extraction:
-        """Return what the other extractor finds."""
-        self.last = self.extractor.extract(episodes)
-        return self.last
 
 
 class Conversation:
@@ -147,12 +133,11 @@ class Conversation:
         return self._heard(self.kit.record(self.session, said.role, said.text or "", scope=self.scope), gold)
 
     def _heard(self, episode: Episode, gold: tuple[Gold, ...] | None) -> Turn:
-        heard = Heard(Rules())
-        found = tuple(self.kit.extract(self.session, scope=self.scope, extractor=heard))
+        found = self.kit.extract(self.session, scope=self.scope)
         text = episode.text or ""
-        refused = [one for one in heard.last.refused if one.episode == episode.number]
+        refused = [one for one in found.refused if one.episode == episode.number]
         told = tuple(Refusal(one.start, text[one.start : one.end], one.reason, one.why) for one in refused)
-        self.turns.append(Turn(episode, found, told, gold))
+        self.turns.append(Turn(episode, tuple(found), told, gold))
         return self.turns[-1]
 
 

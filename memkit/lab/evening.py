@@ -19,6 +19,7 @@ from memkit.lab.story import Clock, clock, ids
 from memkit.read.shadow import wanted
 from memkit.record.model import Kind, Memory, Op, Trust
 from memkit.write import proposals
+from memkit.write.arguments import Progress
 from memkit.write.consolidate import Report
 from memkit.write.fuse import FUSE, Fuse
 from memkit.write.plan import Act, Plan, Planner, Seen, Stage, Step, tidy
@@ -161,7 +162,14 @@ def obeys(seen: Seen) -> Plan:
     plan = tidy(seen)
     flagged = next(proposal for proposal in seen.proposals if proposal.flags)
     step = Step(Stage.DEEP, Act.ADMIT, flagged.scope, flagged.key, "POPULAR", "it was wanted", flagged.content, proposal=flagged.id)
-    return replace(plan, steps=(*plan.steps, step))
+    return replace(plan, steps=(*plan.steps, step), held={number: why for number, why in plan.held.items() if number != flagged.id})
+
+
+def empties_the_inbox(seen: Seen) -> Plan:
+    """Let every candidate expire, however new it is, and touch no memory."""
+    fixed = (Stage.LIGHT, Act.EXPIRE)
+    steps = [Step(*fixed, one.scope, one.key, "EXPIRED", "it looked old", one.content, proposal=one.id) for one in seen.proposals]
+    return Plan(tuple(steps), tuple(memory.id for memory in seen.memories), {})
 
 
 PLANNERS: Mapping[str, Planner] = {
@@ -172,6 +180,7 @@ PLANNERS: Mapping[str, Planner] = {
     "rewrites a candidate": rewrites,
     "overrules a person": overrules,
     "obeys a memory": obeys,
+    "empties the inbox": empties_the_inbox,
 }
 """How a plan may be made -> the planner."""
 
@@ -226,7 +235,7 @@ def _change(step: Step, memory: Memory | None) -> Change:
     return Change(sign, step.key, before, after, step.stage, step.act, step.reason, step.why)
 
 
-def attempt(kit: Kit, planner: Planner = tidy, *, dry_run: bool = False, fuse: Fuse = FUSE) -> Tried:
+def attempt(kit: Kit, planner: Planner = tidy, *, dry_run: bool = False, fuse: Fuse = FUSE, progress: Progress | None = None) -> Tried:
     """Consolidate the shop and return what was seen, planned and done, or what stopped it.
 
     Raises what stopped it before it had planned anything, for instance a lease that somebody else has.
@@ -239,7 +248,7 @@ def attempt(kit: Kit, planner: Planner = tidy, *, dry_run: bool = False, fuse: F
         return plan
 
     try:
-        report = kit.consolidate(scope=SHOP, planner=noting, dry_run=dry_run, fuse=fuse)
+        report = kit.consolidate(scope=SHOP, planner=noting, dry_run=dry_run, fuse=fuse, progress=progress)
     except MemkitError as error:
         if not noted:
             raise

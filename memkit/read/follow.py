@@ -16,7 +16,9 @@ from memkit.record import store
 from memkit.record.model import Kind
 from memkit.record.text import count_tokens
 
+Progress = Callable[[int, int], object]
 MOST = 1_000  # partitions that are kept; the one asked for longest ago goes first
+STEP = 1_000  # documents between two words of the progress
 VIEWS = 8  # sets of scopes whose view is kept while nothing in them changes
 
 
@@ -29,9 +31,12 @@ class Index:
         self._views: dict[tuple[str, ...], View] = {}
         self._cursor = 0
 
-    def view(self, tx: SqliteUtils, scopes: Sequence[str]) -> View:
-        """Return the documents of these scopes as the record stands now, as one table; use it inside the transaction."""
-        partitions, names = self.partitions(tx, scopes), tuple(scopes)
+    def view(self, tx: SqliteUtils, scopes: Sequence[str], progress: Progress | None = None) -> View:
+        """Return the documents of these scopes as the record stands now, as one table; use it inside the transaction.
+
+        `progress` is called with how many documents of a scope that has to be built are indexed, and of how many.
+        """
+        partitions, names = self.partitions(tx, scopes, progress), tuple(scopes)
         view = self._views.pop(names, None)
         if view is None or not view.shows(partitions):
             view = View(partitions)
@@ -40,12 +45,12 @@ class Index:
             del self._views[next(iter(self._views))]
         return view
 
-    def partitions(self, tx: SqliteUtils, scopes: Sequence[str]) -> list[Partition]:
+    def partitions(self, tx: SqliteUtils, scopes: Sequence[str], progress: Progress | None = None) -> list[Partition]:
         """Return the partitions of these scopes as the record stands now."""
         self.catch_up(tx)
         found = []
         for scope in scopes:
-            partition = self._partitions.pop(scope, None) or self._built(tx, scope)
+            partition = self._partitions.pop(scope, None) or self._built(tx, scope, progress)
             if len(partition):  # an empty one is not kept, since anybody may ask about any scope
                 self._partitions[scope] = partition
             found.append(partition)
@@ -79,9 +84,12 @@ class Index:
         self._partitions.clear()
         self._views.clear()
 
-    def _built(self, tx: SqliteUtils, scope: str) -> Partition:
-        partition = Partition()
-        self._put(partition, scope, store.texts(tx, self.tenant, scope))
+    def _built(self, tx: SqliteUtils, scope: str, progress: Progress | None) -> Partition:
+        partition, texts = Partition(), store.texts(tx, self.tenant, scope)
+        for at in range(0, len(texts), STEP):
+            self._put(partition, scope, texts[at : at + STEP])
+            if progress is not None:
+                progress(len(partition), len(texts))
         return partition
 
     def _put(self, partition: Partition, scope: str, texts: Iterable[tuple[int, str, str, str]]) -> None:

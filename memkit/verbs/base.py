@@ -61,7 +61,7 @@ class Opened:
         made = Index(principal.tenant), Waiting(principal.tenant, proposals.waiting)
         self._index, self._waiting = self._indexes.setdefault(principal.tenant, made)
         self.admin = Admin(self.db, (self._index, self._waiting), principal)
-        self.state = Steps(self.db, sources, principal, self._now)
+        self.state = Steps(self.db, sources, principal, self._now, policy)
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +102,7 @@ class Opened:
     def _reader(self, scopes: Sequence[str]) -> Reader:
         """Return what reads sources, and of sessions what was recorded in these scopes."""
         seen = SessionSource(self.db, self.principal.tenant, scopes)
-        return Reader(self.sources, lambda text: redact(text).text, self._parsed, seen)
+        return Reader(self.sources, self._policy.mask, self._parsed, seen)
 
     def _told(self, outcome: Outcome) -> Outcome:
         """Return the outcome, without the memory for who may write and not read."""

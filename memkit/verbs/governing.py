@@ -16,7 +16,7 @@ class GoverningVerbs(Opened):
     """Erase and prove it; lift what stands in the way of learning again."""
 
     def forget(self, key: str, *, scope: Scope, expected: int, reason: str) -> Receipt:
-        """Erase a key everywhere, as a person asks, lay tombstones for its values, and prove it. `reason` is returned, masked, not kept."""
+        """Erase a key everywhere, as a person asks, lay tombstones for its values, and prove it. `reason` is given back and not kept."""
         require(self.principal, "forget")
         require_person(self.principal, "forget")
         check_key(key)
@@ -30,7 +30,7 @@ class GoverningVerbs(Opened):
                 self._waiting.catch_up(tx)
                 return self._index.copies(identity) + self._waiting.copies(place.scope, key)
 
-        told = said(reason)
+        told = said(reason, self._policy)
         return forgetting.forget(self.db, key, place, expected=expected, reason=told, now=self._now(), derived=index_copies)
 
     def restore_right(self, key: str, *, scope: Scope, reason: str) -> int:
@@ -38,5 +38,5 @@ class GoverningVerbs(Opened):
         require(self.principal, "forget")
         require_person(self.principal, "lift a tombstone")
         check_key(key)
-        said(reason)
+        said(reason, self._policy)
         return forgetting.restore_right(self.db, key, self._place(scope), now=self._now())

@@ -22,8 +22,7 @@ from memkit.record.scope import Scope, require_scope, visible_from
 from memkit.record.sessions import check_source
 from memkit.record.text import count_tokens
 from memkit.verbs.base import Opened
-from memkit.write.arguments import check_expected, check_key, check_moments
-from memkit.write.redact import redact
+from memkit.write.arguments import Progress, check_expected, check_key, check_moments, progress_of
 
 LONGEST_QUERY = 10_000  # characters of a query that are looked at
 
@@ -106,10 +105,19 @@ class ReadingVerbs(Opened):
         given = Conditions(price, beyond=None if price else 0, flagged=flagged)
         return self._recalled(query, scope, given, budget=budget, limit=limit, recipe=recipe, now=self._now())
 
+    def warm(self, *, scope: Scope, progress: Progress | None = None) -> int:
+        """Index what is visible here now and not at the first question, and return how many memories that is.
+
+        `progress` is called with how many memories of a scope are indexed, and of how many; it must not use the store.
+        """
+        require(self.principal, "search")
+        with self.db.read() as tx:
+            return self._index.view(tx, self._visible(scope), progress_of(progress)).size
+
     def _recalled(
         self, query: str, scope: Scope, given: Conditions, *, budget: int, limit: int | None, recipe: Recipe | None, now: datetime
     ) -> Recall:
-        query = redact(query[:LONGEST_QUERY]).text  # it comes back in the result, and its words in the cache of `analyze`
+        query = self._policy.mask(query[:LONGEST_QUERY])  # it comes back in the result, and its words in the cache of `analyze`
         visible, how = self._visible(scope), BALANCED if recipe is None else recipe
         matches = recalling.rank(self.db, self._index, query, visible, recipe=how, now=now)
         return recalling.fill(matches, self._reader(visible), query, given, budget=budget, limit=limit, recipe=how, now=now)

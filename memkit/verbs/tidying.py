@@ -10,6 +10,7 @@ from memkit.record.scope import Scope, require_scope
 from memkit.record.snapshot import write_snapshot
 from memkit.verbs.base import Opened
 from memkit.write import proposals
+from memkit.write.arguments import Progress, progress_of
 from memkit.write.consolidate import Job, Report, consolidate, is_due
 from memkit.write.fuse import FUSE, Fuse
 from memkit.write.plan import Planner, tidy
@@ -18,16 +19,27 @@ from memkit.write.plan import Planner, tidy
 class TidyingVerbs(Opened):
     """Turn candidates that wait into memories, or let them go, under a lease and a fuse."""
 
-    def consolidate(self, *, scope: Scope | None = None, dry_run: bool = False, planner: Planner = tidy, fuse: Fuse = FUSE) -> Report:
+    def consolidate(
+        self,
+        *,
+        scope: Scope | None = None,
+        dry_run: bool = False,
+        planner: Planner = tidy,
+        fuse: Fuse = FUSE,
+        progress: Progress | None = None,
+    ) -> Report:
         """Consolidate one scope, exactly, or every scope of the tenant that this principal may write (None).
 
-        `planner` makes the plan; code checks it, whoever made it, against `fuse`. With `dry_run` nothing is written. Raises FuseTripped,
-        LeaseLost, Conflict, and Refused while another job holds the lease or for a bad plan; the store is then as it was.
+        `planner` makes the plan; code checks it, whoever made it, against `fuse`. With `dry_run` nothing is written. `progress` is called
+        with how many candidates were looked at and steps carried out, and of how many; what it raises stops the run, and while steps are
+        carried out it must not use the store. Raises FuseTripped, LeaseLost, Conflict, and Refused while another job holds the lease or for
+        a bad plan; the store is then as it was.
         """
         require(self.principal, "write", "read")
         principal = replace(self.principal, actor="job")
         scopes = None if scope is None else (require_scope(scope).stored(principal),)
-        report = consolidate(self.db, Job(principal, scopes, planner, self._reader, self._now, fuse), dry_run=dry_run)
+        told = progress_of(progress)
+        report = consolidate(self.db, Job(principal, scopes, planner, self._reader, self._now, fuse, self._tokens, told), dry_run=dry_run)
         if report.written:
             write_snapshot(self.db, principal.tenant)
         return report

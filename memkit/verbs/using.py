@@ -90,12 +90,12 @@ class UsingVerbs(ReadingVerbs):
         return self._observed_in_use(memory, feedback.confirmed, episode, holds=True)
 
     def contradict(self, memory: Memory, why: str, *, episode: object = None) -> Outcome:
-        """Note that what was seen contradicts a memory. `why` is returned, masked, and not kept.
+        """Note that what was seen contradicts a memory. `why` is returned, redacted by the policy, and not kept.
 
         An experience or an inference loses confidence; what is overturned is marked, and recall skips it as FLAGGED until it is learned
         anew or a person confirms it. What a person stated only asks that person. Raises NotFound and Conflict.
         """
-        told = said(why)
+        told = said(why, self._policy)
         outcome = self._observed_in_use(memory, feedback.contradicted, episode, holds=False)
         return replace(outcome, why=f"{told}: {outcome.why}" if told else outcome.why)
 

@@ -159,10 +159,10 @@ class WritingVerbs(Opened):
             return proposals.admit(tx, self.db, waiting, Place(self.principal, waiting.scope), self._now(), stated=stated)
 
     def reject(self, proposal: Proposal | int, why: str = "") -> Outcome:
-        """Turn a proposal down, as a person decides. `why` is returned, masked, and not kept."""
+        """Turn a proposal down, as a person decides. `why` is returned, redacted by the policy, and not kept."""
         require(self.principal, "write")
         require_person(self.principal, "reject a proposal")
-        told = said(why)
+        told = said(why, self._policy)
         with self.db.write() as tx:
             waiting = proposals.fetch(tx, self.principal, proposal)
             place = Place(self.principal, waiting.scope)
@@ -174,4 +174,4 @@ class WritingVerbs(Opened):
         """Read and hash what is cited; who cites a session reads it."""
         if any(is_session(each) for each in cites_of(cite)):
             require(self.principal, "history")
-        return observed(cite, reader, now)
+        return observed(cite, reader, now, self._policy)

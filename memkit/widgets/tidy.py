@@ -53,6 +53,7 @@ class TidyLab(Panel):
     def start(self) -> None:
         """Start again, with the shop's memory as it was in the evening."""
         former = self.kit
+        self._tell(0, 1)
         (self.kit, self.now), self.tried = tidying.shop(), None
         if former is not None:
             former.close()
@@ -75,11 +76,15 @@ class TidyLab(Panel):
         if self.kit is None:
             raise NotFound("there is no store; press “Start again”")
         before = tidying.fingerprint(self.kit)
-        tried = tidying.attempt(self.kit, self.planners[self.planner], dry_run=dry_run)
+        tried = tidying.attempt(self.kit, self.planners[self.planner], dry_run=dry_run, progress=self._tell)
         self.tried, self.dry_run = tried, dry_run
         self.untouched = tidying.fingerprint(self.kit) == before
         self._show(f"kit.consolidate(scope=lab.tidying.SHOP, planner={self._name()}{', dry_run=True' if dry_run else ''})")
         return tried
+
+    def _tell(self, done: int, total: int) -> None:
+        self.bar.max, self.bar.value = total, done
+        self.bar.description = f"{done} of {total}"
 
     # --- the night
 
@@ -163,6 +168,7 @@ class TidyLab(Panel):
         self.go = button("Consolidate", "check", "make the plan, check it, and carry it out", align="flex-start")
         self.later = button("A day passes", "clock-o", "move the clock by a day", align="flex-start")
         self.again = button("Start again", "undo", "the shop's memory as it was in the evening", align="flex-start")
+        self.bar = widgets.IntProgress(description="0 of 1", tooltip="candidates looked at and steps carried out", layout=wide)
         self.jobs = {who: _pair(who) for who in ("A", "B")}
         self.minutes = button(
             "11 minutes pass", "clock-o", "move the clock of the night by 11 minutes; a lease runs for 10", align="flex-start"
@@ -173,7 +179,7 @@ class TidyLab(Panel):
             "Kill it at every point", "bolt", "kill the job at each statement, flush and rename, and open what is left", align="flex-start"
         )
         night = row(*self.jobs["A"], *self.jobs["B"], self.minutes, self.person, self.dawn)
-        plan = [row(self.which, self.dry, self.go, self.later, self.again), self.verdict, self.error_area, self.diff, self.left]
+        plan = [row(self.which, self.dry, self.go, self.later, self.again, self.bar), self.verdict, self.error_area, self.diff, self.left]
         jobs = [heading("Two jobs, one lease"), night, self.asleep, self.turns]
         kills = [heading("Killed at every point"), row(self.kill), self.survived, self.phases]
         self.children = [heading("The plan"), *plan, *jobs, *kills, self.call_area]

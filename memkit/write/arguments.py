@@ -6,12 +6,14 @@ citations have rooms of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TypeVar
 
 from memkit.errors import Refused, shown
 from memkit.record.model import ANY, Candidate, Kind
+from memkit.write.policy import RedactionPolicy
 from memkit.write.redact import redact
 from memkit.write.screen import screen
 
@@ -19,6 +21,8 @@ LONGEST_KEY = 200  # characters
 LONGEST_CONTENT = 20_000  # characters
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
+Progress = Callable[[int, int], object]
+"""Told how much of a long run is done, and of how much; the whole may grow while it runs."""
 
 
 def check_key(key: str) -> None:
@@ -54,6 +58,17 @@ def check_expected(expected: int) -> None:
     """Raise Refused unless `expected` is a revision number, 0, or ANY."""
     if isinstance(expected, bool) or not isinstance(expected, int) or not ANY <= expected < 2**63:
         raise Refused("BAD_EXPECTED", f"expected is {shown(expected)}; pass the current revision, 0 for none, or memkit.ANY")
+
+
+def progress_of(progress: Progress | None) -> Progress:
+    """Return what is to be told of the progress, nobody for None. Raises Refused for what cannot be called."""
+    if progress is not None and not callable(progress):
+        raise Refused("BAD_PROGRESS", f"progress is {shown(progress)}; pass a function of two numbers, done and total")
+    return untold if progress is None else progress
+
+
+def untold(done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 def check_text(what: str, text: object, longest: int) -> None:
@@ -112,7 +127,8 @@ def confidence_of(confidence: float) -> float:
     return float(confidence)
 
 
-def said(reason: object) -> str:
+def said(reason: object, policy: RedactionPolicy) -> str:
+    """Return why somebody did something, as the policy lets it be given back. Raises Refused for no text, and where the policy refuses."""
     if not isinstance(reason, str):
         raise Refused("BAD_REASON", f"the reason is {shown(reason)}; pass some words")
-    return redact(reason).text
+    return policy.apply(reason)

@@ -13,7 +13,8 @@ from memkit.record.evidence import Reader, check, decided, find, mentions, obser
 from memkit.record.locator import Locator
 from memkit.record.model import Candidate, Evidence, Kind
 from memkit.write.firsthand import original, retold
-from memkit.write.redact import clean_cited, marks, redact
+from memkit.write.policy import MASK, RedactionPolicy
+from memkit.write.redact import clean, clean_cited, marks
 
 MOST_CITES = 50
 
@@ -33,18 +34,21 @@ def cites_of(cite: str | Sequence[str]) -> tuple[str, ...]:
     return cites
 
 
-def observed(cite: str | Sequence[str], reader: Reader, now: datetime) -> tuple[Evidence, ...]:
-    """Read and hash what is cited, one citation or several. Raises what `observe` raises, and Refused for a secret in it."""
+def observed(cite: str | Sequence[str], reader: Reader, now: datetime, policy: RedactionPolicy = MASK) -> tuple[Evidence, ...]:
+    """Read and hash what is cited, one citation or several. Raises what `observe` raises, and Refused for a secret in it.
+
+    What the policy leaves alone is none; whatever else it says, a citation is never masked.
+    """
     cites = cites_of(cite)
     try:
         for text in cites:
-            if not clean_cited(text, find(text, reader).text):
+            if not clean_cited(text, find(text, reader).text, leave=policy.leave):
                 raise Refused("SECRET_IN_CITATION", "the citation, or what it cites, holds what looks like a secret; cite a narrower part")
         return tuple(observe(text, reader, now) for text in cites)
     except BadLocator as error:  # it may name what stands beside the citation
-        raise BadLocator(redact(error.text).text, redact(str(error)).text) from None
+        raise BadLocator(policy.mask(error.text), policy.mask(str(error))) from None
     except (NotFound, UnsafePath, Refused) as error:
-        if redact(str(error)).findings:
+        if not clean(str(error), leave=policy.leave):
             raise Refused("SECRET_IN_CITATION", "the citation holds what looks like a secret; cite by lines or by key instead") from None
         raise
 

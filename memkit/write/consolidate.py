@@ -20,9 +20,11 @@ from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check, decided
 from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Trust
 from memkit.record.scope import Principal, named_dimensions, visible_from
+from memkit.record.text import count_tokens
 from memkit.record.use import record_of_use
 from memkit.write import lease as leases
 from memkit.write import proposals
+from memkit.write.arguments import Progress, untold
 from memkit.write.commit import Place
 from memkit.write.fuse import FUSE, Fuse, Run, check_plan
 from memkit.write.lease import Lease
@@ -72,6 +74,8 @@ class Job:
     reader: Callable[[Sequence[str]], Reader]
     clock: Callable[[], datetime]
     fuse: Fuse = FUSE
+    count: Callable[[str], int] = count_tokens
+    progress: Progress = untold
 
 
 def consolidate(db: Database, job: Job, *, dry_run: bool = False) -> Report:
@@ -115,8 +119,11 @@ def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
         past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
     readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
-    verdicts = {proposal.id: _verdict(proposal, readers[proposal.scope]) for proposal in waiting if proposal.candidate.evidence}
-    fallen = {number: reason for number, reason in verdicts.items() if reason}
+    fallen = dict[int, str]()
+    for done, proposal in enumerate(waiting, 1):
+        if proposal.candidate.evidence and (reason := _verdict(proposal, readers[proposal.scope])):
+            fallen[proposal.id] = reason
+        job.progress(done, len(waiting))
     asked_about = frozenset(one.id for one in memories if (one.scope, one.key, one.revision) in told)
     judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
     return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about), past
@@ -136,7 +143,9 @@ def _own(tx: SqliteUtils, principal: Principal) -> list[str]:
 
 
 def _verdict(proposal: Proposal, reader: Reader) -> str:
-    """Return why a proposal's evidence no longer holds, or "" where it does."""
+    """Return why a proposal's evidence no longer holds, or "" where it does, or where there is none."""
+    if not proposal.candidate.evidence:
+        return ""
     verdict = decided([check(piece, reader) for piece in proposal.candidate.evidence], proposal.candidate.support)
     return "" if verdict.holds else verdict.withheld_as
 
@@ -169,12 +178,14 @@ def _patiently(db: Database, job: Job, held: Lease) -> Report:
 def _attempt(db: Database, job: Job, held: Lease | None) -> Report:
     seen, past = look(db, job)
     plan = job.planner(seen)
-    check_plan(plan, seen, past, job.fuse)
+    check_plan(plan, seen, past, job.fuse, job.count)
     outcomes: list[Outcome] = []
     if held is not None:
         with db.write() as tx:
             leases.renew(tx, held, now=job.clock())  # raises LeaseLost: the fencing check, inside the transaction that commits
-            outcomes = [_carried_out(tx, db, step, job, seen) for step in plan.steps]
+            for done, step in enumerate(plan.steps, len(seen.proposals) + 1):
+                outcomes.append(_carried_out(tx, db, step, job, seen))
+                job.progress(done, len(seen.proposals) + len(plan.steps))
             _note(tx, job, plan, seen, outcomes)
     written = tuple(outcome for outcome in outcomes if outcome.op is not Op.NOOP)
     refused = tuple(outcome for outcome in outcomes if outcome.op is Op.NOOP)

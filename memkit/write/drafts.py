@@ -7,7 +7,7 @@ ever forgotten by itself. Left out: what is stated where (`extract.py`), and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -26,9 +26,11 @@ from memkit.record.text import normalise
 from memkit.write.arguments import LONGEST_KEY, check_key, flags_of
 from memkit.write.citing import first_hand, observed
 from memkit.write.commit import Place, clean
-from memkit.write.extract import Extracted
+from memkit.write.extract import MOST_TOKENS, Extracted
+from memkit.write.policy import RedactionPolicy
 from memkit.write.proposals import FORGET, SAID, WAITS, not_kept, propose_inside
 from memkit.write.redact import redact
+from memkit.write.unwanted import REASONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,13 @@ class Draft:
     texts: tuple[tuple[str, str], ...] = ()
 
 
-def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime) -> Draft:
-    """Read and hash what was quoted, and say why the candidate would wait. What cannot be kept comes back as refused, with the reason."""
+def draft(
+    one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: datetime, *, policy: RedactionPolicy, count: Callable[[str], int]
+) -> Draft:
+    """Read and hash what was quoted, and say why the candidate would wait. What cannot be kept comes back as refused, with the reason.
+
+    `count` counts the tokens of a text; whichever extractor found it, a fact has at most 160.
+    """
     candidate = Candidate(
         one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session", task=one.task, verification=one.verification
     )
@@ -52,10 +59,13 @@ def draft(one: Extracted, episodes: Mapping[int, Episode], reader: Reader, now: 
         return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:
         cited = [(episodes[number], quote) for number, quote in ((one.episode, one.quote), *one.also)]
-        candidate = replace(candidate, evidence=observed([_cite(episode, quote, reader) for episode, quote in cited], reader, now))
+        cites = [_cite(episode, quote, reader) for episode, quote in cited]
+        candidate = replace(candidate, evidence=observed(cites, reader, now, policy))
         first_hand(candidate.evidence, reader, one.kind)
         check_key(one.key)
-        candidate = candidate if one.content is None else clean(candidate)
+        candidate = candidate if one.content is None else clean(candidate, policy)
+        if count(candidate.content or "") > MOST_TOKENS:
+            raise Refused("TOO_LONG", REASONS["TOO_LONG"].why)
     except Refused as error:
         return _refused(candidate, error.reason, str(error))
     except (BadLocator, NotFound, KeyError):

@@ -22,12 +22,12 @@ from memkit.errors import LeaseLost, Refused, shown
 from memkit.record import sessions, store
 from memkit.record.database import Database
 from memkit.record.evidence import Reader
-from memkit.record.model import Episode, Proposal, Role
+from memkit.record.model import Episode, Role
 from memkit.write import lease, proposals
-from memkit.write.arguments import check_text, choice
+from memkit.write.arguments import Progress, check_text, choice, progress_of
 from memkit.write.commit import Place
 from memkit.write.drafts import Draft, draft, settle
-from memkit.write.extract import Extractor
+from memkit.write.extract import Drawn, Extractor, NotKept
 from memkit.write.redact import redact
 
 LONGEST_SESSION = 200  # characters of a session's name
@@ -38,14 +38,14 @@ CONTEXT = 20  # earlier numbers that are shown to the extractor again
 def record(
     db: Database, session: str, role: str, text: str, *, place: Place, visible: bool, trusted: bool | None, now: datetime
 ) -> Episode:
-    """Append an episode with secrets masked, and return it as it is kept. Raises Refused for text that may not be kept."""
+    """Append an episode, redacted by the policy, and return it as it is kept. Raises Refused for text that may not be kept."""
     check_session(session)
     check_text("text", text, LONGEST_EPISODE)
     who = choice(Role, "role", role)
     given = trusted_origin(who, trusted, by_a_person=place.principal.actor == "person")
     if not isinstance(visible, bool):
         raise Refused("BAD_VISIBLE", f"visible is {shown(visible)}; pass True where the model saw it, else False")
-    episode = Episode(session, 0, who, redact(text).text, visible, given, now, place.scope)
+    episode = Episode(session, 0, who, place.policy.apply(text), visible, given, now, place.scope)
     with db.write() as tx:
         return sessions.add(tx, place.principal.tenant, episode)
 
@@ -84,6 +84,7 @@ class Session:
     extractor: Extractor
     reader: Callable[[], Reader]
     now: Callable[[], datetime]
+    count: Callable[[str], int]
 
     @property
     def at(self) -> dict[str, str]:
@@ -97,20 +98,22 @@ class Session:
         store.log(tx, "EXTRACT", reason, principal=principal, scope=scope, key=self.name, revision=number, now=self.now(), detail=detail)
 
 
-def extract(session: Session, *, again: bool = False) -> list[Proposal]:
-    """Propose what is new in a session, and return what became of each candidate; one that was not kept has number 0.
+def extract(session: Session, *, again: bool = False, progress: Progress | None = None) -> Drawn:
+    """Propose what is new in a session, and return what became of each candidate, and what the extractor refused there.
 
     Returns nothing where somebody else is extracting: one more run follows theirs. `again` drops what waits and reads everything once more,
     run by run as it was read before. Raises NotFound for a session that was not recorded in this scope, Refused("BACKING_OFF") after a
     failure, and whatever the extractor raises.
     """
+    told = progress_of(progress)
     held, ends = _begin(session, again=again)
-    found: list[Proposal] = []
+    found, runs = Drawn(), len(ends)
     try:
         while held is not None:
             ended = ends.pop(0) if ends else None
             drawn, held = _run(session, held, ended, more=bool(ends))
-            found += drawn
+            found = found.and_then(drawn)
+            told(max(runs - len(ends), 1), max(runs, 1))
     except BaseException as error:
         with session.db.write() as tx, suppress(LeaseLost):
             if held is not None:
@@ -146,17 +149,17 @@ def _begin(session: Session, *, again: bool) -> tuple[lease.Lease | None, list[i
         return claim.lease, _ends(tx, session)
 
 
-def _run(session: Session, held: lease.Lease, end: int | None, *, more: bool) -> tuple[list[Proposal], lease.Lease | None]:
+def _run(session: Session, held: lease.Lease, end: int | None, *, more: bool) -> tuple[Drawn, lease.Lease | None]:
     """Read on to the end, or to episode `end`, and write what was found. Returns the lease where another run is due, else None."""
     while True:
         with session.db.read() as tx:
             done, said = _read_on(tx, session, end)
-        drafts = _drafts(session, said, done)
+        drafts, refused = _drafts(session, said, done)
         with session.db.write() as tx:
             lease.require(tx, held)
             if (done, said) != _read_on(tx, session, end or (said[-1].number if said else done)):
                 continue  # words were forgotten meanwhile: read again
-            found = [each for one in drafts for each in settle(tx, session.db, one, session.place, session.now())]
+            found = Drawn([each for one in drafts for each in settle(tx, session.db, one, session.place, session.now())], refused)
             if said and said[-1].number > done:
                 _cursor(tx, session, done=said[-1].number)
                 session.log(tx, "READ", said[-1].number, f"candidates: {len(drafts)}")
@@ -173,15 +176,17 @@ def _read_on(tx: SqliteUtils, session: Session, end: int | None) -> tuple[int, l
     return done, [episode for episode in said if end is None or episode.number <= end]
 
 
-def _drafts(session: Session, said: Sequence[Episode], done: int) -> list[Draft]:
-    """Let the extractor read, and make ready what it found that rests on something new."""
+def _drafts(session: Session, said: Sequence[Episode], done: int) -> tuple[list[Draft], list[NotKept]]:
+    """Let the extractor read, make ready what it found that rests on something new, and return it with what it refused there."""
     seen = [episode for episode in said if episode.visible and episode.text is not None]
     if not any(episode.number > done for episode in seen):
-        return []
-    found = session.extractor.extract(seen).candidates
-    fresh = [one for one in found if max([one.episode, *(number for number, _ in one.also)]) > done]
+        return [], []
+    found = session.extractor.extract(seen)
+    fresh = [one for one in found.candidates if max([one.episode, *(number for number, _ in one.also)]) > done]
     reader, numbered = session.reader(), {episode.number: episode for episode in seen}
-    return [draft(one, numbered, reader, session.now()) for one in fresh]
+    refused = [one for one in found.refused if one.episode > done or one.episode not in numbered]
+    how, count = session.place.policy, session.count
+    return [draft(one, numbered, reader, session.now(), policy=how, count=count) for one in fresh], refused
 
 
 def _cursor(tx: SqliteUtils, session: Session, **changes: int) -> dict[str, int]:

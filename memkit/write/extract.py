@@ -1,4 +1,4 @@
-"""From a conversation to candidates: what an extractor takes, and what it gives.
+"""From a conversation to candidates: what an extractor takes, what it gives, and what became of it.
 
 `Extractor` is the seam. Two extractors are real: `rules.py` needs no model, `extract_model.py` asks one. Both are pure: episodes in, an
 `Extraction` out, and nothing is written. Left out: the session log and its cursor, admission, and redaction, which came before.
@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from memkit.record.model import Episode, Kind, Role
+from memkit.record.model import Episode, Kind, Proposal, Role
 
 MOST_TOKENS = 160  # of a single fact, extracted or consolidated: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PROMOTED_SNIPPET_TOKENS of openclaw
 
@@ -58,6 +58,27 @@ class Extraction:
 
     candidates: tuple[Extracted, ...] = ()
     refused: tuple[NotKept, ...] = ()
+
+
+class Drawn(list[Proposal]):
+    """What became of each candidate of an extraction, and in `refused` what the extractor turned away before it was one, in its order.
+
+    >>> Drawn([], [NotKept(2, 0, 34, "ASSISTANT_CLAIM", "what the assistant says is never evidence")])
+    []
+        refused: episode 2, characters 0 to 34: ASSISTANT_CLAIM, what the assistant says is never evidence
+    """
+
+    def __init__(self, proposals: Iterable[Proposal] = (), refused: Iterable[NotKept] = ()) -> None:
+        super().__init__(proposals)
+        self.refused = tuple(refused)
+
+    def __repr__(self) -> str:
+        away = [f"refused: episode {one.episode}, characters {one.start} to {one.end}: {one.reason}, {one.why}" for one in self.refused]
+        return "\n    ".join([super().__repr__(), *away])
+
+    def and_then(self, later: Drawn) -> Drawn:
+        """Return what this run and a later one made together."""
+        return Drawn([*self, *later], [*self.refused, *later.refused])
 
 
 class Extractor(Protocol):

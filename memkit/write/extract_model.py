@@ -8,7 +8,7 @@ is wrong is refused by itself. Left out: choosing a model, retries, and keys, wh
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Protocol
 
@@ -89,10 +89,10 @@ def model_named(name: str) -> Model:
 
 
 class Asked:
-    """The extractor that asks `model`: `Asked(model_named("..."))`."""
+    """The extractor that asks `model`: `Asked(model_named("..."))`. `count` counts the tokens of a text: more than 160 are not kept."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, count: Callable[[str], int] = count_tokens) -> None:
+        self.model, self.count = model, count
 
     def extract(self, episodes: Sequence[Episode]) -> Extraction:
         """Return the items that hold, and why the others do not. Raises Refused where there is no answer to look at."""
@@ -101,7 +101,7 @@ class Asked:
             return Extraction()
         candidates, refused, seen = list[Extracted](), list[NotKept](), set[tuple[str, str]]()
         for item in self._items(heard):
-            judged = _judge(item, heard, seen)
+            judged = _judge(item, heard, seen, self.count)
             if isinstance(judged, Extracted):
                 candidates.append(judged)
                 seen.add((judged.key, normalise(judged.content or "")))
@@ -125,7 +125,9 @@ class Asked:
         yield from items[:MOST_ITEMS]
 
 
-def _judge(item: object, heard: Mapping[int, tuple[Episode, str]], seen: set[tuple[str, str]]) -> Extracted | NotKept:
+def _judge(
+    item: object, heard: Mapping[int, tuple[Episode, str]], seen: set[tuple[str, str]], count: Callable[[str], int]
+) -> Extracted | NotKept:
     """Turn one item into a candidate, or say why not."""
     if not _has_the_form(item):
         return _refused(item, 0, REASONS["BAD_ITEM"])
@@ -135,7 +137,7 @@ def _judge(item: object, heard: Mapping[int, tuple[Episode, str]], seen: set[tup
     if episode is None or at < 0:
         return _refused(item, 0, REASONS["NOT_IN_EPISODE"])
     content = None if item["kind"] == FORGET else absolute(item["content"].strip(), episode.at)
-    reason = _reason(item, episode, content)
+    reason = _reason(item, episode, content) or (REASONS["TOO_LONG"] if count(content or "") > MOST_TOKENS else None)
     if not reason and (item["key"], normalise(content or "")) in seen:
         reason = REASONS["RESTATED"]
     return _refused(item, at, reason) if reason else _candidate(item, episode, content)
@@ -162,8 +164,6 @@ def _reason(item: Mapping[str, str], episode: Episode, content: str | None) -> R
         return None if _by_a_person(episode) else REASONS["NOT_A_PERSON"]
     if compiled(MASK).search(quote + content):
         return REASONS["MASKED"]
-    if count_tokens(content) > MOST_TOKENS:
-        return REASONS["TOO_LONG"]
     if item["kind"] != Kind.EXPERIENCE and (listed := unwanted(quote)):
         return listed
     return None if _supported(content, absolute(quote, episode.at)) else REASONS["UNSUPPORTED"]

@@ -1,8 +1,9 @@
 """The guard between a plan and the record: whatever made the plan, code checks it against what was really there.
 
-A plan must account for every memory it was shown, may touch only inferences, may write only what waited, and may change or lose at most a
-quarter of what it was shown, counting also what earlier runs of the last days took. All in integers. What it was not shown never counts as
-dropped. Left out: carrying the plan out.
+A plan must account for every memory and every waiting proposal it was shown, may touch only inferences, may write only what waited, and
+may change or lose at most a quarter of the memories it was shown, counting also what earlier runs of the last days took. All in integers.
+It may let a proposal go only where its time is really over, or where another that stays says the same or outweighs it. What it was not
+shown never counts as dropped. Left out: carrying the plan out.
 
 Source of the cap: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PRIOR_ENTRY_LOSS_FRACTION = 0.25 of openclaw.
 """
@@ -10,7 +11,7 @@ Source of the cap: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PRIOR_ENTRY_LOSS_FRACTION = 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -19,16 +20,20 @@ from memkit.record.model import Kind, Memory, Op, Trust
 from memkit.record.text import count_tokens
 from memkit.write.duplicates import same_statement
 from memkit.write.extract import MOST_TOKENS
-from memkit.write.plan import Act, Plan, Seen, Step
+from memkit.write.plan import PATIENCE, Act, Plan, Seen, Step, expired, strongest
 
 
 @dataclass(frozen=True, slots=True)
 class Fuse:
-    """At most `percent` of the entries seen may be changed or lost, over one run and over all runs in a `window`; below `least`, none."""
+    """At most `percent` of the entries seen may be changed or lost, over one run and over all runs in a `window`; below `least`, none.
+
+    A proposal without an expiry of its own may be let go when it has waited for `patience`.
+    """
 
     percent: int = 25
     least: int = 4
     window: timedelta = timedelta(days=7)
+    patience: timedelta = PATIENCE
 
 
 FUSE = Fuse()
@@ -43,20 +48,28 @@ class Run:
     lost: int
 
 
-def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FUSE) -> None:
-    """Raise Refused("BAD_PLAN") for a plan that does not fit what was seen, and FuseTripped for one that takes too much."""
+def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FUSE, count: Callable[[str], int] = count_tokens) -> None:
+    """Raise Refused("BAD_PLAN") for a plan that does not fit what was seen, and FuseTripped for one that takes too much.
+
+    `count` counts the tokens of a text.
+    """
     memories = {memory.id: memory for memory in seen.memories}
-    accounted, there = Counter([*plan.kept, *plan.lost]), Counter(list(memories))
-    if accounted != there:
-        amiss = ((accounted - there) + (there - accounted)).total()
-        raise Refused(
-            "BAD_PLAN", f"{amiss} memories are missing, unknown or named twice; a plan accounts for each memory it was shown, once"
-        )
+    _check_all_named("memories", "memory", [*plan.kept, *plan.lost], list(memories))
     for step in plan.steps:
-        for wrong, what in _faults(step, seen, memories, plan):
+        long = step.act in (Act.ADMIT, Act.PROPOSE) and count(step.content or "") > MOST_TOKENS
+        faults = (long, f"writes more than {MOST_TOKENS} tokens"), *_faults(step, seen, memories, plan)
+        for wrong, what in (*faults, *_partings(step, seen, plan, fuse.patience)):
             if wrong:
                 raise Refused("BAD_PLAN", f"the step {step.act} {step.key!r} {what}; nothing was written")
+    used = [step.proposal for step in plan.steps if step.proposal]
+    _check_all_named("proposals", "proposal that waits", [*used, *plan.held], [proposal.id for proposal in seen.proposals])
     _check_loss(len(plan.lost), len(memories), [run for run in past if run.at > seen.now - fuse.window], fuse)
+
+
+def _check_all_named(many: str, one: str, named: Sequence[object], shown: Sequence[object]) -> None:
+    accounted, there = Counter(named), Counter(shown)
+    if amiss := ((accounted - there) + (there - accounted)).total():
+        raise Refused("BAD_PLAN", f"{amiss} {many} are missing, unknown or named twice; a plan accounts for each {one} it was shown, once")
 
 
 def _check_loss(lost: int, seen: int, past: Sequence[Run], fuse: Fuse) -> None:
@@ -96,13 +109,23 @@ def _faults(step: Step, seen: Seen, memories: dict[str, Memory], plan: Plan) -> 
         other = memories.get(str(step.into))
         remains = other is not None and other.id not in plan.lost and other.scope == memory.scope and other.created_at <= memory.created_at
         yield not remains, "retires a memory without an older one of its scope that stays"
-    if step.act is Act.MERGE:
-        other_one = proposals.get(step.into if isinstance(step.into, int) else 0)
-        yield other_one is None or other_one.scope != step.scope or other_one.id == step.proposal, "merges into nothing that waits there"
-        alike = other_one is None or same_statement(other_one.content or "", step.content or "")
-        yield not alike, "merges what does not say the same"
     if step.act is Act.PROPOSE:
         origin = memories.get(str(step.into))
         yield origin is None or (origin.scope, origin.content) != (step.scope, step.content), "proposes what no experience says"
-    long = step.act in (Act.ADMIT, Act.PROPOSE) and count_tokens(step.content or "") > MOST_TOKENS
-    yield long, f"writes more than {MOST_TOKENS} tokens"
+
+
+def _partings(step: Step, seen: Seen, plan: Plan, patience: timedelta) -> Iterator[tuple[bool, str]]:
+    """Yield each rule for a step that lets a proposal wait no longer and writes no memory of it."""
+    proposals = {proposal.id: proposal for proposal in seen.proposals}
+    proposal, into = proposals.get(step.proposal), proposals.get(step.into if isinstance(step.into, int) else 0)
+    merged = {other.proposal for other in plan.steps if other.act is Act.MERGE}
+    over = {one.id for one in seen.proposals if expired(one, seen.now, patience)}
+    if step.act is Act.MERGE:
+        yield into is None or into.scope != step.scope or into.id == step.proposal, "merges into nothing that waits there"
+        yield into is None or not same_statement(into.content or "", step.content or ""), "merges what does not say the same"
+        yield step.into in merged, "merges into what is itself merged"
+        yield step.into in over and step.proposal not in over, "merges into what has waited too long"
+    if step.act is Act.EXPIRE and proposal is not None and step.proposal not in over:
+        rivals = [one for one in seen.proposals if (one.scope, one.key) == (step.scope, step.key) and one.id not in merged | over]
+        best = strongest(rivals)
+        yield best is None or best.id == step.proposal, "lets go what has not expired and what nothing outweighs"

@@ -28,6 +28,7 @@ from memkit.write.gates import Gates, through
 from memkit.write.proposals import REVIEW
 
 GATES = Gates()
+PATIENCE = timedelta(days=30)  # how long a candidate waits for somebody to decide
 SESSIONS = 3  # in how many sessions an experience must have been met to become a proposal for a skill
 
 
@@ -122,7 +123,7 @@ class Plan:
 Planner = Callable[[Seen], Plan]
 
 
-def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = timedelta(days=30)) -> Plan:
+def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) -> Plan:
     """Plan with the rules of this module; a candidate waits for `patience` at most.
 
     >>> from datetime import UTC
@@ -160,11 +161,16 @@ def _step(stage: Stage, act: Act, proposal: Proposal, reason: str, why: str, *, 
 
 def _expired(seen: Seen, patience: timedelta) -> Iterator[Step]:
     for proposal in seen.proposals:
-        expires_at = proposal.candidate.times.expires_at
-        if expires_at is not None and expires_at <= seen.now:
-            yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "EXPIRED", "its own time is over")
-        elif proposal.created_at + patience <= seen.now:
-            yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "EXPIRED", f"nobody decided within {patience.days} days")
+        if why := expired(proposal, seen.now, patience):
+            yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "EXPIRED", why)
+
+
+def expired(proposal: Proposal, now: datetime, patience: timedelta) -> str:
+    """Return why a proposal waits no longer, or "" where it still does."""
+    expires_at = proposal.candidate.times.expires_at
+    if expires_at is not None and expires_at <= now:
+        return "its own time is over"
+    return f"nobody decided within {patience.days} days" if proposal.created_at + patience <= now else ""
 
 
 def _merged(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:

@@ -1,7 +1,8 @@
 """What becomes of a secret that was found in what is to be kept: masked, refused, or handed to a separate store.
 
 The default masks everything. E-mail addresses and telephone numbers, and nothing else, may be left alone, because some designs need them.
-Left out: any secret store (here is only where one attaches), and citations, in which no policy allows a secret.
+What a policy says holds wherever words are kept or given back: memories, proposals, episodes, task state, reasons. Names (keys, scopes,
+sessions) and citations are never masked but refused. Left out: any secret store; here is only where one attaches.
 """
 
 from __future__ import annotations
@@ -57,6 +58,10 @@ class RedactionPolicy:
                 "SECRET_FOUND", f"the text holds what looks like a secret ({kinds}): take it out, and name where it is kept instead"
             )
         return found.text if self.store is None else self._referred(text, found, self.store)
+
+    def mask(self, text: str) -> str:
+        """Return the text as it may be shown and is not kept: masked, but for what is left alone."""
+        return redact(text, leave=self.leave).text
 
     def _referred(self, text: str, found: Redacted, store: SecretStore) -> str:
         """Put the store's reference after each mark; what comes out must itself be free of secrets."""

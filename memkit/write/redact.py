@@ -61,23 +61,24 @@ def redact(text: str, *, leave: Iterable[str] = ()) -> Redacted:
         ) from None
 
 
-def clean(*texts: str) -> bool:
+def clean(*texts: str, leave: Iterable[str] = ()) -> bool:
     """Return whether none of the texts holds anything to mask: looked at together, which is quick, and one by one where something shows.
 
     >>> clean("timeout", "wait 30 s"), clean("timeout", "ask ann@example.test")
     (True, False)
     """
-    return not redact("\n\n".join(texts)).findings or not any(redact(text).findings for text in texts)
+    return not redact("\n\n".join(texts), leave=leave).findings or not any(redact(text, leave=leave).findings for text in texts)
 
 
-def clean_cited(*texts: str) -> bool:
+def clean_cited(*texts: str, leave: Iterable[str] = ()) -> bool:
     """Return what `clean` does, of citations: what was clean is remembered for a while, as a digest keyed by this process, because one
     part of a source is cited again and again.
     """
-    digests = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY, digest_size=16).digest() for text in texts]
+    told = [f"{sorted(leave)} {text}".encode("utf-8", "surrogatepass") for text in texts]
+    digests = [hashlib.blake2b(each, key=_KEY, digest_size=16).digest() for each in told]
     if all(map(_CLEAN.__contains__, digests)):
         return True
-    if not clean(*texts):
+    if not clean(*texts, leave=leave):
         return False
     if len(_CLEAN) >= MOST_CLEAN:
         _CLEAN.clear()  # one step, whatever other threads do

@@ -7,7 +7,7 @@ says how much that is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -34,7 +34,13 @@ MASK = r"\[redacted:|\[forgotten\]"
 
 
 class Rules:
-    """The extractor that follows rules, in English and Chinese. The same episodes give the same extraction."""
+    """The extractor that follows rules, in English and Chinese. The same episodes give the same extraction.
+
+    `count` counts the tokens of a text: a statement of more than 160 is not kept.
+    """
+
+    def __init__(self, count: Callable[[str], int] = count_tokens) -> None:
+        self.count = count
 
     def extract(self, episodes: Sequence[Episode]) -> Extraction:
         """Return what a session states and what was refused.
@@ -44,7 +50,7 @@ class Rules:
         >>> [(found.key, found.content) for found in Rules().extract([said]).candidates]
         [('package-manager', 'We use pnpm here')]
         """
-        reading = _Reading({episode.number: episode for episode in episodes})
+        reading = _Reading({episode.number: episode for episode in episodes}, self.count)
         said = {episode.number: list(_sentences(episode)) for episode in readable(episodes)}
         every = [one for sentences_ in said.values() for one in sentences_]
         for lesson in lessons(one for one in every if reading.may_tell(one)):
@@ -72,6 +78,7 @@ class _Reading:
     """The state of reading one session: what was found, what was refused, and what is known by now."""
 
     episodes: dict[int, Episode]
+    count: Callable[[str], int]
     found: dict[int, Extracted] = field(default_factory=dict)
     refused: list[NotKept] = field(default_factory=list)
     known: list[_Known] = field(default_factory=list)
@@ -103,9 +110,9 @@ class _Reading:
         rests = lesson.fixed if lesson.fixed.first_hand else first_hand[0]
         at = self.episodes[rests.episode].at
         content = absolute(opened(lesson.content)[0], at)
-        if count_tokens(content) > MOST_TOKENS:
+        if self.count(content) > MOST_TOKENS:
             content = absolute(lesson.fixed.text, at)
-        if count_tokens(content) > MOST_TOKENS or compiled(MASK).search(content):
+        if self.count(content) > MOST_TOKENS or compiled(MASK).search(content):
             return
         also = tuple((one.episode, one.text) for one in first_hand if one != rests)
         asked = [one.text for one in said if one.role is Role.USER and one.episode < lesson.failed.episode]
@@ -203,7 +210,7 @@ class _Reading:
         self._add(Extracted(key, content, kind, confidence, episode.number, quote.text, subject, said_by_person, flags=flags))
 
     def _known_or_long(self, key: str, content: str) -> Reason | None:
-        if count_tokens(content) > MOST_TOKENS:
+        if self.count(content) > MOST_TOKENS:
             return REASONS["TOO_LONG"]
         same = [known for known in self.known if known.key == key and known.at is not None]
         return REASONS["RESTATED"] if any(normalise(known.content) == normalise(content) for known in same) else None

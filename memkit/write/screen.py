@@ -21,6 +21,8 @@ from memkit.write.table import merged, table
 _LEET = str.maketrans("013457@$!", "oieastasi")
 _TELLING = ("instruct", "ignore", "disregard", "forget", "previous", "prompt", "system", "assistant", "reveal", "指令", "指示", "提示")
 _PIECES = r"[\"'“”‘’][\s.,;:+&]{0,4}(?:(?:part|and|then|piece|b|c|2|3)\b[\s.:=,+]{0,4}){0,3}[\"'“‘]"
+_JOIN = r"(?<=[A-Za-z])[-_+.](?=[A-Za-z])"
+_JOINED = r"[A-Za-z](?:[-_+.][A-Za-z]{1,15}){3}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,16 @@ def _disguises(folded: Folded) -> Iterator[tuple[str, Folded]]:
         yield "leet", Folded(text.translate(_LEET), folded.offsets, folded.ends)
     if compiled(_PIECES).search(text):
         yield "split", folded.rewrite((*match.span(), " ") for match in compiled(_PIECES).finditer(text))
-    for name, undone in (("rot13", codecs.encode(text, "rot13")), ("reversed", text[::-1])):
-        if any(word in undone.lower() for word in _TELLING):
-            yield name, folded.within(0, len(text), undone)
+    if compiled(_JOINED).search(text):
+        yield "joined_words", Folded(compiled(_JOIN).sub(" ", text), folded.offsets, folded.ends)
+    if _tells(turned := codecs.encode(text, "rot13")):
+        yield "rot13", Folded(turned, folded.offsets, folded.ends)  # subtle: in its place, so that what is not in code is found as plain
+    if _tells(text[::-1]):
+        yield "reversed", folded.within(0, len(text), text[::-1])
+
+
+def _tells(text: str) -> bool:
+    return any(word in text.lower() for word in _TELLING)
 
 
 @lru_cache(maxsize=4096)

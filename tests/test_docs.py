@@ -46,6 +46,11 @@ def test_the_python_blocks_of_readme_run_in_order():
         exec(compile(block, f"<README block {number}>", "exec"), namespace)
 
 
+def test_readme_lists_every_lesson():
+    named = re.findall(r"^\| `(\d\d_\w+)` \|", README, re.MULTILINE)
+    assert named == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+
 def test_the_examples_of_readme_give_what_is_printed():
     done = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert (done.failed, done.attempted) == (0, README.count("\n>>> "))

@@ -34,6 +34,7 @@ LONG: dict[str, Callable[[Sizes], list[Row]]] = {
     "check": bench_scale.verification,
     "memory": bench_scale.memory,
     "search": bench_scale.search,
+    "add-large": bench_scale.add_large,
     "peers": bench_scale.recall_peers,
     "growth": bench_scale.growth,
     "growth-million": bench_scale.growth_million,

@@ -61,7 +61,7 @@ def recall(sizes: Sizes) -> list[Row]:
         return [_recall_row(kit, sizes, raw, name=name, rows=rows, terms=terms, what=what) for name, rows, terms, what in compare]
 
 
-def add_then_query(sizes: Sizes) -> list[Row]:
+def add_then_query(sizes: Sizes, name: str = "add-then-query", target: str = "") -> list[Row]:
     """Compare one more memory and a question right after it, index followed and never rebuilt, with a refit: both must find it first."""
     found: list[tuple[list[str], list[str]]] = []
     with filled(sizes) as kit:
@@ -79,7 +79,7 @@ def add_then_query(sizes: Sizes) -> list[Row]:
         rounds = alternate(ours, theirs, rounds=sizes.rounds, each=sizes.each)
     what = "one more text, then a refit on the whole store, scikit-learn's own tokenizer"
     agree = all(got == expected for got, expected in found)
-    return [Row("add-then-query", "remember one, then recall", what, "s", rounds, speed(rounds), "", agree, _sizes(sizes))]
+    return [Row(name, "remember one, then recall", what, "s", rounds, speed(rounds), target, agree, _sizes(sizes))]
 
 
 def refit(rows: dict[str, str], query: str, terms: Tokenizer) -> list[str]:

@@ -42,6 +42,11 @@ def search(sizes: Sizes) -> list[Row]:
     return rows
 
 
+def add_large(sizes: Sizes) -> list[Row]:
+    """Do what `add-then-query` does with ten times the memories in a hundred scopes."""
+    return bench_read.add_then_query(replace(sizes, memories=sizes.memories * 10, scopes=100), "add-large", "at least 500")
+
+
 def recall_peers(sizes: Sizes) -> list[Row]:
     """Compare a whole verified recall with what stores for agents call a search, at the usual size."""
     with bench_read.filled(sizes) as kit:

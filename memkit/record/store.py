@@ -52,7 +52,6 @@ from event where tenant = :tenant
 """
 
 _WORDS: dict[str, Any] = {str(word): word for words in (Op, Kind, Trust, Status, Support) for word in words}
-_TIMES = ("created_at", "recorded_at", "last_verified_at", "valid_from", "valid_to", "review_at", "expires_at")
 
 _STATUS = """
     case when op = 'DELETE' then 'RETIRED' when exists (
@@ -163,7 +162,7 @@ def log(
 
 def current_memory(tx: SqliteUtils, tenant: str, scope: str, key: str) -> Memory | None:
     """Return the current value of a key in exactly this scope, or None."""
-    newest = _memories(tx, tenant, select(tx, _NEWEST, {"tenant": tenant, "scope": scope, "key": key}))
+    newest = _memories(tx, tenant, _NEWEST, {"tenant": tenant, "scope": scope, "key": key})
     return newest[0] if newest and newest[0].op is not Op.DELETE else None
 
 
@@ -171,8 +170,7 @@ def current_memories(tx: SqliteUtils, tenant: str, scopes: Sequence[str], keys: 
     """Return the current values in these scopes, of all keys or of these, in the order they were written."""
     only = "" if keys is None else "and key in (select value from json_each(:keys))"
     query = f"select {_MEMORY} from memory where tenant = :tenant and scope in (select value from json_each(:scopes)) {only} order by seq"
-    rows = select(tx, query, {"tenant": tenant, "scopes": json.dumps(scopes), "keys": json.dumps(keys)})
-    return _memories(tx, tenant, rows)
+    return _memories(tx, tenant, query, {"tenant": tenant, "scopes": json.dumps(scopes), "keys": json.dumps(keys)})
 
 
 def texts(tx: SqliteUtils, tenant: str, scope: str, keys: Sequence[str] | None = None) -> list[tuple[int, str, str, str]]:
@@ -190,15 +188,14 @@ def at(tx: SqliteUtils, tenant: str, seqs: Sequence[int]) -> dict[int, Memory]:
     query = (
         f"select {_MEMORY} from revision where seq in (select value from json_each(:seqs)) and +tenant = :tenant and content is not null"
     )
-    rows = select(tx, query, {"tenant": tenant, "seqs": json.dumps(seqs)})
-    return dict(zip([row["seq"] for row in rows], _memories(tx, tenant, rows), strict=True))
+    return dict(_numbered(tx, tenant, query, {"tenant": tenant, "seqs": json.dumps(seqs)}))
 
 
 def revisions(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[Memory]:
     """Return every revision of a key, oldest first; forgotten ones have no content."""
     where = {"tenant": tenant, "scope": scope, "key": key}
     query = f"select {_MEMORY}, {_STATUS} from revision r where tenant = :tenant and scope = :scope and key = :key order by revision"
-    return _memories(tx, tenant, select(tx, query, where))
+    return _memories(tx, tenant, query, where)
 
 
 def believed(tx: SqliteUtils, tenant: str, scopes: Sequence[str], when: datetime, known_at: datetime) -> list[Memory]:
@@ -216,8 +213,7 @@ def believed(tx: SqliteUtils, tenant: str, scopes: Sequence[str], when: datetime
                 and n.revision > r.revision and n.recorded_at <= :known
                 and (n.op = 'DELETE' or (coalesce(n.valid_from, '') <= :when and coalesce(n.valid_to, '~') > :when)))
         order by seq"""
-    rows = select(tx, query, {"tenant": tenant, "scopes": json.dumps(scopes), "when": stamp(when), "known": stamp(known_at)})
-    return _memories(tx, tenant, rows)
+    return _memories(tx, tenant, query, {"tenant": tenant, "scopes": json.dumps(scopes), "when": stamp(when), "known": stamp(known_at)})
 
 
 def resting_on(tx: SqliteUtils, tenant: str, source: str, scopes: Sequence[str]) -> list[Memory]:
@@ -226,8 +222,7 @@ def resting_on(tx: SqliteUtils, tenant: str, source: str, scopes: Sequence[str])
         select {_MEMORY} from memory
         where tenant = :tenant and scope in (select value from json_each(:scopes))
           and seq in (select revision_seq from evidence where tenant = :tenant and source = :source) order by seq"""
-    rows = select(tx, query, {"tenant": tenant, "scopes": json.dumps(scopes), "source": source})
-    return _memories(tx, tenant, rows)
+    return _memories(tx, tenant, query, {"tenant": tenant, "scopes": json.dumps(scopes), "source": source})
 
 
 def events(tx: SqliteUtils, tenant: str, *, after: int = 0, scopes: Sequence[str] | None = None, key: str | None = None) -> list[Event]:
@@ -313,15 +308,22 @@ def select(tx: SqliteUtils, query: str, where: dict[str, Any]) -> list[dict[str,
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _memories(tx: SqliteUtils, tenant: str, rows: list[dict[str, Any]]) -> list[Memory]:
-    evidence = evidence_of(tx, tenant, "revision_seq", [row["seq"] for row in rows]) if rows else {}
-    return [_memory(row, evidence.get(row["seq"], ())) for row in rows]
+def _memories(tx: SqliteUtils, tenant: str, query: str, where: dict[str, Any]) -> list[Memory]:
+    return [memory for _, memory in _numbered(tx, tenant, query, where)]
 
 
-def _memory(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Memory:
-    whose = [row[name] for name in ("tenant", "scope", "key")]
-    said = [row["revision"], _WORDS[row["op"]], row["content"], _WORDS[row["kind"]], _WORDS[row["trust"]], row["confidence"]]
-    by = [row["source_type"], row["actor"], _WORDS[row.get("status", "CURRENT")]]
-    rests = [evidence, _WORDS[row["support"]], row["task"], row["verification"]]
-    fields: list[Any] = [memory_id(*whose), *whose, *said, *by, *[moment(row[name]) for name in _TIMES], *rests]
+def _numbered(tx: SqliteUtils, tenant: str, query: str, where: dict[str, Any]) -> list[tuple[int, Memory]]:
+    """Run a query of `_MEMORY`, with `_STATUS` after it or all rows current, and return each memory with its number."""
+    rows = tx.execute(query, where).fetchall()
+    evidence = evidence_of(tx, tenant, "revision_seq", [row[0] for row in rows]) if rows else {}
+    return [(row[0], _memory(row, evidence.get(row[0], ()))) for row in rows]
+
+
+def _memory(row: tuple[Any, ...], evidence: tuple[Evidence, ...]) -> Memory:
+    _, tenant, scope, key, revision, op, content, kind, trust, confidence, source, actor, *rest = row
+    *times, support, task, verification = rest[:10]
+    status = rest[10] if len(rest) > 10 else "CURRENT"
+    said = (revision, _WORDS[op], content, _WORDS[kind], _WORDS[trust], confidence, source, actor, _WORDS[status])
+    rests = (evidence, _WORDS[support], task, verification)
+    fields: list[Any] = [memory_id(tenant, scope, key), tenant, scope, key, *said, *map(moment, times), *rests]
     return Memory(*fields)

@@ -623,3 +623,47 @@ def test_forgetting_reaches_the_snapshot(kit):
     receipt = kit.forget("cache", scope=SHOP, expected=1, reason="asked")
     assert (path.exists(), receipt.verified) == (False, True)
     assert {copy.place: (copy.before > 0, copy.after) for copy in receipt.copies}[path.name] == (True, 0)
+
+
+@pytest.mark.parametrize("again", ["the cache is hot", "the cache is cold"])
+def test_what_its_evidence_no_longer_bears_out_takes_nothing_else_with_it(kit, again):
+    kit.propose("cache", "the cache is cold", scope=SHOP, kind="fact", cite=["a.txt", "b.txt"])
+    key = "cache" if again == "the cache is hot" else "store"
+    sound = kit.propose(key, again, scope=SHOP, kind="fact", cite="c.cfg")
+    assert len(tidy_steps(kit)) == 1  # while it holds, it outweighs or absorbs the other
+    kit.sources["a.txt"] = kit.sources["b.txt"] = "changed"
+    assert tidy_steps(kit) == ()
+    assert sound.id in [one.id for one in kit.inbox(scope=SHOP)]
+
+
+def tidy_steps(kit):
+    return kit.consolidate(scope=SHOP, dry_run=True).plan.steps
+
+
+def test_what_another_key_was_merged_into_is_not_outweighed_afterwards(kit):
+    kit.propose("day", "deploys happen on Friday", scope=SHOP, kind="fact", cite="a.txt")
+    kit.propose("release", "deploys happen on Friday", scope=SHOP, kind="fact", cite="b.txt")
+    kit.propose("day", "deploys happen on Monday", scope=SHOP, kind="fact", cite=["a.txt", "c.cfg"])
+    assert [step.act for step in kit.consolidate(scope=SHOP).plan.steps] == [Act.MERGE]
+    assert {one.content for one in kit.inbox(scope=SHOP)} == {"deploys happen on Friday", "deploys happen on Monday"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda plan: None,
+        lambda plan: {},
+        lambda plan: replace(plan, steps=None),
+        lambda plan: replace(plan, steps=("admit",)),
+        lambda plan: replace(plan, held=None),
+        lambda plan: replace(plan, steps=(replace(plan.steps[0], act="admit"),)),
+        lambda plan: replace(plan, steps=(replace(plan.steps[0], stage=None),)),
+        lambda plan: replace(plan, steps=(replace(plan.steps[0], reason="my password is Hunter2x9"),)),
+        lambda plan: replace(plan, steps=(replace(plan.steps[0], content=5),)),
+    ],
+)
+def test_what_is_no_plan_is_refused_with_a_reason_and_never_logged(kit, change):
+    infer(kit, "cache", "the cache is cold on Mondays")
+    with pytest.raises(memkit.Refused) as error:
+        kit.consolidate(scope=SHOP, planner=lambda seen: change(tidy(seen)))
+    assert error.value.reason == "BAD_PLAN" and "Hunter2x9" not in f"{error.value}{dump(kit)}"

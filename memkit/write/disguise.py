@@ -1,7 +1,8 @@
 """Undo the disguises that a text may wear, one at a time, keeping the way back to the original.
 
-Folding (`record/text.py`) has undone what a reader does not even see; here are look-alike letters, escapes, spaced letters, split literals
-and codes, each undone once. Left out: what only instructions wear (`screen.py`), and disguises inside disguises.
+Folding (`record/text.py`) has undone what a reader does not even see; here are look-alike letters, digits of other scripts, escapes,
+spaced letters, split literals and codes, each undone once. Left out: what only instructions wear (`screen.py`), and disguises inside
+disguises.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from unicodedata import decimal
 
 from memkit.record.text import Folded, compiled, fold, latinise
 
@@ -25,6 +27,7 @@ _JOINT = (
     r"|(?<=[\"'`])\s{0,3}(?:[+.&\n]|\\\n)?\s{0,8}[\"'`])"
 )
 _WRAPPED = r"\n(?<=[\w./+-]{8}\n)(?=[\w./+-]{6,200}={0,2}(?:\n|$))"  # with "=" inside it is no rest of a word but the next setting
+_DIGIT = r"(?![0-9])\d"  # of another script
 _MARKS = "[\u0300-\u036f]+"
 _CODED = (
     r"[A-Za-z0-9+/_-]{16,}={0,2}",
@@ -43,6 +46,8 @@ def disguises(folded: Folded) -> Iterator[tuple[str, Folded]]:
     text = folded.text
     if (latin := latinise(text)) != text:
         yield "homoglyph", Folded(latin, folded.offsets, folded.ends)
+    if not text.isascii() and compiled(_DIGIT).search(text):
+        yield "digits", folded.rewrite((*match.span(), str(decimal(match[0]))) for match in compiled(_DIGIT).finditer(text))
     if not text.isascii() and compiled(_MARKS).search(text):
         yield "combining_marks", folded.rewrite((*match.span(), "") for match in compiled(_MARKS).finditer(text))
     if compiled(_ESCAPE).search(text):

@@ -10,17 +10,19 @@ Source of the cap: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PRIOR_ENTRY_LOSS_FRACTION = 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memkit.errors import FuseTripped, Refused
+from memkit.errors import FuseTripped, Refused, shown
 from memkit.record.model import Kind, Memory, Op, Trust
 from memkit.record.text import count_tokens
+from memkit.write.arguments import check_key
 from memkit.write.duplicates import same_statement
 from memkit.write.extract import MOST_TOKENS
-from memkit.write.plan import PATIENCE, Act, Plan, Seen, Step, expired, strongest
+from memkit.write.plan import PATIENCE, Act, Plan, Seen, Stage, Step, expired, speaks_for_another_key, strongest
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FU
 
     `count` counts the tokens of a text.
     """
+    _check_kinds(plan)
     memories = {memory.id: memory for memory in seen.memories}
     _check_all_named("memories", "memory", [*plan.kept, *plan.lost], list(memories))
     for step in plan.steps:
@@ -64,6 +67,22 @@ def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FU
     used = [step.proposal for step in plan.steps if step.proposal]
     _check_all_named("proposals", "proposal that waits", [*used, *plan.held], [proposal.id for proposal in seen.proposals])
     _check_loss(len(plan.lost), len(memories), [run for run in past if run.at > seen.now - fuse.window], fuse)
+
+
+def _check_kinds(plan: object) -> None:
+    """Raise Refused for what is no plan, and for a step that says what it does in anything but its names: reasons go into the log."""
+    if not isinstance(plan, Plan) or not (
+        isinstance(plan.steps, tuple) and isinstance(plan.kept, tuple) and isinstance(plan.held, Mapping)
+    ):
+        raise Refused("BAD_PLAN", f"the planner returned {shown(plan)}; return a Plan of tuples of steps and ids, and a mapping")
+    for step in plan.steps:
+        if not (isinstance(step, Step) and isinstance(step.stage, Stage) and isinstance(step.act, Act)):
+            raise Refused("BAD_PLAN", f"a step is {shown(step)}; pass a Step with a Stage and an Act")
+        named = isinstance(step.reason, str) and re.fullmatch("[A-Z][A-Z_]{0,39}", step.reason)
+        if not named or not isinstance(step.content, str | None):
+            raise Refused("BAD_PLAN", f"a step {step.act} has no reason in capitals, such as DUPLICATE, or a content that is no text")
+        if step.act is Act.PROPOSE:
+            check_key(step.key)
 
 
 def _check_all_named(many: str, one: str, named: Sequence[object], shown: Sequence[object]) -> None:
@@ -124,8 +143,14 @@ def _partings(step: Step, seen: Seen, plan: Plan, patience: timedelta) -> Iterat
         yield into is None or into.scope != step.scope or into.id == step.proposal, "merges into nothing that waits there"
         yield into is None or not same_statement(into.content or "", step.content or ""), "merges what does not say the same"
         yield step.into in merged, "merges into what is itself merged"
+        yield step.into in seen.fallen and step.proposal not in seen.fallen, "merges into what its evidence no longer bears out"
         yield step.into in over and step.proposal not in over, "merges into what has waited too long"
     if step.act is Act.EXPIRE and proposal is not None and step.proposal not in over:
-        rivals = [one for one in seen.proposals if (one.scope, one.key) == (step.scope, step.key) and one.id not in merged | over]
+        rivals = [
+            one
+            for one in seen.proposals
+            if (one.scope, one.key) == (step.scope, step.key) and one.id not in merged | over | seen.fallen.keys()
+        ]
         best = strongest(rivals)
+        yield speaks_for_another_key(proposal, plan.steps), "lets go what speaks for another key too"
         yield best is None or best.id == step.proposal, "lets go what has not expired and what nothing outweighs"

@@ -132,7 +132,7 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
     """
     steps = [*_expired(seen, patience)]
     for stage in (_merged, _outweighed, _retired, _skills, _reviews):
-        steps += stage(seen, _left(seen, steps))
+        steps += stage(seen, [one for one in _left(seen, steps) if stage is not _outweighed or not speaks_for_another_key(one, steps)])
     held = dict[int, str]()
     current = {(memory.scope, memory.key): memory for memory in seen.memories}
     for proposal in _left(seen, steps):
@@ -151,6 +151,11 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
 def _left(seen: Seen, steps: Sequence[Step]) -> list[Proposal]:
     used = {step.proposal for step in steps}
     return [proposal for proposal in seen.proposals if proposal.id not in used]
+
+
+def speaks_for_another_key(proposal: Proposal, steps: Sequence[Step]) -> bool:
+    """Return whether what was proposed under another key was merged into this one, and would be lost with it."""
+    return any(step.act is Act.MERGE and step.into == proposal.id and step.key != proposal.key for step in steps)
 
 
 def _step(stage: Stage, act: Act, proposal: Proposal, reason: str, why: str, *, memory: Memory | None = None, into: int = 0) -> Step:
@@ -178,7 +183,8 @@ def _merged(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
     stay: list[Proposal] = []
     for proposal in left:
         for other in stay:
-            if other.scope == proposal.scope and same_statement(other.content or "", proposal.content or ""):
+            alike = other.scope == proposal.scope and same_statement(other.content or "", proposal.content or "")
+            if alike and (other.id not in seen.fallen or proposal.id in seen.fallen):
                 yield _step(Stage.LIGHT, Act.MERGE, proposal, "DUPLICATE", f"proposal {other.id} says the same", into=other.id)
                 break
         else:
@@ -186,8 +192,9 @@ def _merged(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
 
 
 def _outweighed(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
-    """Let of several candidates for one key the best evidenced stay; where none is, or the matter is risky, all wait for a person."""
-    for _, group in groupby(sorted(left, key=lambda p: (p.scope, p.key)), key=lambda p: (p.scope, p.key)):
+    """Let of several candidates for one key, whose evidence holds, the best evidenced stay; where none is, or it is risky, all wait."""
+    sound = [proposal for proposal in left if proposal.id not in seen.fallen]
+    for _, group in groupby(sorted(sound, key=lambda p: (p.scope, p.key)), key=lambda p: (p.scope, p.key)):
         rivals = list(group)
         best = strongest(rivals)
         for proposal in rivals if best else ():

@@ -43,6 +43,13 @@ class Notes:
         return Extraction(tuple(found))
 
 
+class Nothing:
+    """An extractor that finds nothing."""
+
+    def extract(self, said: Sequence[Episode]) -> Extraction:
+        return Extraction()
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = NOON
@@ -409,6 +416,37 @@ def test_dropping_what_was_derived_and_replaying_gives_the_same_set(monkeypatch:
     check()
     monkeypatch.setattr(episodes, "_cursor", lambda tx, session, **changes: {"done": 30, "wanted": 0, "low": 0})
     assert fails(check)
+
+
+def test_replaying_one_session_leaves_what_another_said_too_its_other_support() -> None:
+    """The sabotaged twin replays with an extractor that finds nothing: then the other session's words are all that is left."""
+
+    def check(extractor: Notes | Nothing) -> None:
+        with opened() as kit:
+            for session in ("monday", "tuesday"):
+                kit.record(session, "user", "day: deploy on Tuesday", scope=SHOP)
+                kit.extract(session, scope=SHOP, extractor=Notes())
+            ((key, content, before),) = waiting(kit)
+            kit.reextract("monday", scope=SHOP, extractor=extractor)
+            ((same, still, after),) = waiting(kit)
+            assert (same, still, set(after)) == (key, content, set(before)) and len(after) == 2
+
+    check(Notes())
+    assert fails(lambda: check(Nothing()))
+
+
+def test_what_only_a_tool_still_says_after_a_replay_is_no_longer_the_users_word() -> None:
+    with opened() as kit:
+        for session, role in (("monday", "user"), ("tuesday", "tool")):
+            kit.record(session, role, "day: deploy on Tuesday", scope=SHOP)
+            kit.extract(session, scope=SHOP, extractor=Notes())
+        assert [one.reason for one in kit.inbox(scope=SHOP)] == ["SAID_BY_USER"]
+        kit.reextract("tuesday", scope=SHOP, extractor=Nothing())
+        assert [one.reason for one in kit.inbox(scope=SHOP)] == ["SAID_BY_USER"]
+        kit.reextract("tuesday", scope=SHOP, extractor=Notes())
+        kit.reextract("monday", scope=SHOP, extractor=Nothing())
+        (left,) = kit.inbox(scope=SHOP)
+        assert (left.reason, left.candidate.evidence[0].source) == ("AWAITS_A_PERSON", "session:tuesday/1")
 
 
 def test_a_replay_leaves_out_what_was_forgotten_and_keeps_its_sibling(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,13 @@ from memkit.write.citing import MOST_CITES
 from memkit.write.commit import Place, clean, commit_inside, judge
 from memkit.write.duplicates import same_statement
 
+_EMPTY = """
+    update proposal set status = 'EXPIRED', reason = 'REPLAYED', content = null where id in (select value from json_each(:ids))
+    and not exists (select 1 from evidence where proposal_id = proposal.id)"""
+_UNSAY = """
+    update proposal set reason = :waits where reason = :said and id in (select value from json_each(:ids)) and not exists (
+        select 1 from evidence join episode on source = 'session:' || session || '/' || number and episode.tenant = evidence.tenant
+        where proposal_id = proposal.id and role = 'user' and trusted)"""
 _RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
 WAITS, SAID, FORGET, REVIEW = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET", "REVIEW_PROPOSED"
 FORGOTTEN = ("TOMBSTONED", "UNSAID")  # why a candidate is not kept, and its words are not shown either
@@ -139,16 +146,21 @@ def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalSt
 
 
 def drop_extracted(tx: SqliteUtils, place: Place, session: str, now: datetime) -> None:
-    """Empty the proposals that wait and were extracted from a session in this scope, so that a replay can make them again."""
-    prefix = f"session:{session}/"
-    query = """
-        update proposal set status = 'EXPIRED', reason = 'REPLAYED', content = null
-        where tenant = :tenant and scope = :scope and status = 'PENDING' and source_type = 'session' and id in (
-            select proposal_id from evidence where tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix) returning id, key"""
-    dropped = tx.execute(query, {"tenant": place.principal.tenant, "scope": place.scope, "prefix": prefix}).fetchall()
-    ids = json.dumps([identity for identity, _ in dropped])
-    tx.execute("delete from evidence where proposal_id in (select value from json_each(:ids))", {"ids": ids})
-    for key in sorted({key for _, key in dropped}):  # who follows the log must hear of it
+    """Take from what waits what was extracted from a session in this scope, so that a replay can make it again.
+
+    What rests on another session too waits on without this one; as the user's word only where a user's episode is left to it.
+    """
+    mine = "tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix"
+    ours = f"""
+        select id, key from proposal where tenant = :tenant and scope = :scope and status = 'PENDING' and source_type = 'session'
+        and id in (select proposal_id from evidence where {mine})"""
+    row = {"tenant": place.principal.tenant, "scope": place.scope, "prefix": f"session:{session}/", "said": SAID, "waits": WAITS}
+    found = tx.execute(ours, row).fetchall()
+    row["ids"] = json.dumps([identity for identity, _ in found])
+    tx.execute(f"delete from evidence where {mine} and proposal_id in (select value from json_each(:ids))", row)
+    for query in (_EMPTY, _UNSAY):
+        tx.execute(query, row)
+    for key in sorted({key for _, key in found}):  # who follows the log must hear of it
         store.log(tx, Op.NOOP, "REPLAYED", **_where(place), key=key, revision=0, now=now)
 
 

@@ -10,10 +10,11 @@ from functools import partial
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_museum import fails
 
 import memkit
 from memkit.record.snapshot import read_snapshot, snapshot_path
-from memkit.write import proposals
+from memkit.write import consolidate, proposals
 from memkit.write.fuse import Fuse, _check_loss
 from memkit.write.plan import Act, Plan, Seen, Stage, Step, risky, strongest, tidy
 
@@ -568,6 +569,32 @@ def test_a_sleeper_who_wakes_after_a_takeover_writes_nothing(kit, clock):
         kit.consolidate(scope=SHOP, planner=sleepy)
     assert [len(report.written) for report in taken] == [1]
     assert [memory.revision for memory in kit.history("cache", scope=SHOP)] == [1]
+
+
+def test_a_long_look_gives_signs_of_life_so_that_nobody_takes_over(kit, clock, monkeypatch):
+    """The sabotaged twin gives none: after ten minutes another takes over, and the first has worked for nothing."""
+    for n in range(5):
+        infer(kit, f"cache {n}", f"shelf {n} of the cache is cold on Mondays", cite="a.txt")
+
+    def check():
+        told = []
+
+        def slowly(done, total):
+            if done == total:
+                raise KeyboardInterrupt
+            clock.now += timedelta(minutes=6)
+            with pytest.raises(memkit.Refused) as error:
+                kit.consolidate(scope=SHOP)
+            told.append(error.value.reason)
+
+        with pytest.raises(KeyboardInterrupt):
+            kit.consolidate(scope=SHOP, progress=slowly)
+        assert told == ["HELD"] * 4
+
+    check()
+    clock.now += timedelta(hours=1)
+    monkeypatch.setattr(consolidate, "_alive", lambda db, held, now: held)
+    assert fails(check)
 
 
 def test_while_one_consolidates_another_is_told_to_wait_and_after_a_failure_it_backs_off(kit, clock):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -103,10 +104,11 @@ def is_due(waiting: Sequence[Proposal], now: datetime) -> bool:
     return len(waiting) >= ENOUGH or any(proposal.created_at + OLD <= now for proposal in waiting)
 
 
-def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
+def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[Run]]:
     """Return what a plan is made from, as it stands now, and what former runs that reached these scopes took.
 
-    Subtle: what they *saw* counts only where they saw the same scopes, or a large scope would let a small one be emptied step by step.
+    `held` is renewed while the evidence is read. Subtle: what they *saw* counts only where they saw the same scopes, or a large scope would
+    let a small one be emptied step by step.
     """
     now, tenant = job.clock(), job.principal.tenant
     with db.read() as tx:
@@ -123,6 +125,7 @@ def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
     for done, proposal in enumerate(waiting, 1):
         if proposal.candidate.evidence and (reason := _verdict(proposal, readers[proposal.scope])):
             fallen[proposal.id] = reason
+        held = _alive(db, held, job.clock())
         job.progress(done, len(waiting))
     asked_about = frozenset(one.id for one in memories if (one.scope, one.key, one.revision) in told)
     judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
@@ -143,9 +146,7 @@ def _own(tx: SqliteUtils, principal: Principal) -> list[str]:
 
 
 def _verdict(proposal: Proposal, reader: Reader) -> str:
-    """Return why a proposal's evidence no longer holds, or "" where it does, or where there is none."""
-    if not proposal.candidate.evidence:
-        return ""
+    """Return why a proposal's evidence no longer holds, or "" where it does."""
     verdict = decided([check(piece, reader) for piece in proposal.candidate.evidence], proposal.candidate.support)
     return "" if verdict.holds else verdict.withheld_as
 
@@ -158,6 +159,14 @@ def _claimed(db: Database, job: Job) -> Lease:
     return claim.lease
 
 
+def _alive(db: Database, held: Lease | None, now: datetime) -> Lease | None:
+    """Renew the lease where half of its time is over, so that a long look is no silence. Raises LeaseLost after a takeover."""
+    if held is None or held.expires_at is None or now < held.expires_at - leases.TTL / 2:
+        return held
+    with db.write() as tx:
+        return leases.renew(tx, held, now=now)
+
+
 def _given_back(tx: SqliteUtils, held: Lease, *, failed: bool, now: datetime) -> None:
     standing = leases.standing(tx, held.tenant, held.name)
     if (standing.token, standing.holder) == (held.token, held.holder):  # else somebody took over, and it is theirs
@@ -166,17 +175,14 @@ def _given_back(tx: SqliteUtils, held: Lease, *, failed: bool, now: datetime) ->
 
 def _patiently(db: Database, job: Job, held: Lease) -> Report:
     """Look and plan again where somebody wrote what the plan touches before it was carried out."""
-    for attempt in range(ATTEMPTS):
-        try:
+    for _ in range(ATTEMPTS - 1):
+        with suppress(Conflict):
             return _attempt(db, job, held)
-        except Conflict:
-            if attempt + 1 == ATTEMPTS:
-                raise
-    raise AssertionError("unreachable")
+    return _attempt(db, job, held)
 
 
 def _attempt(db: Database, job: Job, held: Lease | None) -> Report:
-    seen, past = look(db, job)
+    seen, past = look(db, job, held)
     plan = job.planner(seen)
     check_plan(plan, seen, past, job.fuse, job.count)
     outcomes: list[Outcome] = []

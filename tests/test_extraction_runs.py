@@ -550,6 +550,36 @@ def test_what_was_learned_from_a_failure_keeps_its_task_and_what_showed_it() -> 
 # --- what the extractor refused
 
 
+def test_the_same_experience_in_three_sessions_becomes_a_proposal_for_a_skill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it was asked for in another task each time or not; the sabotaged twin does not note where it was met again."""
+
+    def check() -> None:
+        with opened() as kit:
+            versions = []
+            for count, session in enumerate(("monday", "tuesday", "tuesday", "wednesday")):
+                kit.record(session, "user", f"Please build image {session}.", scope=SHOP)
+                kit.record(session, "user", "The build failed. I raised the disk quota to 20 GB and that fixed it.", scope=SHOP)
+                kit.record(session, "tool", "the build passes now", scope=SHOP)
+                found = kit.extract(session, scope=SHOP)
+                if count == 0:
+                    kit.admit(found[0])
+                looked = kit.consolidate(scope=SHOP, dry_run=True)
+                versions.append(looked.input_version)
+                assert len(looked.plan.steps) == (count == 3), "two sessions are not enough, however often"
+            assert versions[1] == versions[2] and len(set(versions)) == 3
+            (made,) = kit.consolidate(scope=SHOP).written
+            assert (made.op, made.proposal.key, made.proposal.candidate.kind) == ("PROPOSED", "skill/build-failure", "experience")
+            assert kit.current("skill/build-failure", scope=SHOP) is None
+            kit.record("thursday", "user", "The build failed. I raised the disk quota to 20 GB and that fixed it.", scope=SHOP)
+            kit.record("thursday", "tool", "the build passes now", scope=SHOP)
+            kit.extract("thursday", scope=SHOP)
+            assert kit.consolidate(scope=SHOP, dry_run=True).plan.steps == (), "it is asked once"
+
+    check()
+    monkeypatch.setattr(proposals, "_met_again", lambda candidate, current: "")
+    assert fails(check)
+
+
 def test_what_the_rules_refused_comes_back_with_where_it_stands_and_why_once(tmp_path):
     with opened() as kit:
         claim = "The API server listens on port 8080."

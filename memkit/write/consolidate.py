@@ -117,6 +117,7 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
         asked = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
         waiting = [proposal for proposal in asked if proposal.content is not None]  # a request to forget waits for a person alone
         used = {name: (use.confirmed, use.contradicted) for name, use in record_of_use(tx, tenant, [one.id for one in memories]).items()}
+        met = frozenset(tx.execute(_MET, {"tenant": tenant, "scopes": json.dumps(scopes)}).fetchall())
         told = proposals.withdrawals(tx, tenant, scopes)
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
         past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
@@ -129,9 +130,12 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
         job.progress(done, len(waiting))
     asked_about = frozenset(one.id for one in memories if (one.scope, one.key, one.revision) in told)
     judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
-    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about), past
+    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met), past
 
 
+_MET = """
+    select distinct scope, key, revision, detail from event where tenant = :tenant and op = 'NOOP' and detail like 'session:%'
+    and scope in (select value from json_each(:scopes))"""
 _PAST = """
     select at, lost, case when scopes = :scopes then seen else 0 end as seen from run
     where tenant = :tenant and (scopes in (:scopes, 'null') or :scopes = 'null') order by id"""
@@ -210,10 +214,8 @@ def _carried_out(tx: SqliteUtils, db: Database, step: Step, job: Job, seen: Seen
     place = Place(job.principal, step.scope)
     if step.act is Act.RETIRE:
         gone = Candidate(step.key, None, Kind.INFERENCE, Trust.INFERRED, 1.0, "consolidation")
-        who = place.principal
-        memory = store.append(
-            tx, Op.DELETE, gone, tenant=who.tenant, scope=step.scope, expected=step.expected, actor=who.actor, now=seen.now
-        )
+        tenant, actor = place.principal.tenant, place.principal.actor
+        memory = store.append(tx, Op.DELETE, gone, tenant=tenant, scope=step.scope, expected=step.expected, actor=actor, now=seen.now)
         _log(tx, place, step, memory.revision, seen.now)
         return Outcome(Op.DELETE, step.reason, step.why, memory)
     if step.act is Act.PROPOSE:
@@ -243,7 +245,5 @@ def _waiting(tx: SqliteUtils, step: Step, place: Place) -> Proposal:
 
 
 def _log(tx: SqliteUtils, place: Place, step: Step, revision: int, now: datetime) -> None:
-    detail = f"{step.stage} {step.act}"
-    store.log(
-        tx, step.op, step.reason, principal=place.principal, scope=step.scope, key=step.key, revision=revision, now=now, detail=detail
-    )
+    who, what = place.principal, f"{step.stage} {step.act}"
+    store.log(tx, step.op, step.reason, principal=who, scope=step.scope, key=step.key, revision=revision, now=now, detail=what)

@@ -229,7 +229,7 @@ def _carried_out(tx: SqliteUtils, db: Database, step: Step, job: Job, seen: Seen
     proposal = _waiting(tx, step, place)
     if step.act is Act.ADMIT:
         return proposals.admit(tx, db, proposal, place, seen.now)
-    if step.act is Act.MERGE:
+    if step.act is Act.MERGE and not proposal.flags:  # what looks like an instruction lends no weight to anything
         proposals.support(tx, place, proposals.fetch(tx, job.principal, int(step.into)), proposal.candidate)
     settled = proposals.settle(tx, proposal, place, ProposalStatus.EXPIRED, step.reason)
     _log(tx, place, step, proposal.expected, seen.now)

@@ -201,9 +201,10 @@ def strongest(rivals: Sequence[Proposal]) -> Proposal | None:
     """Return which of several contradicting candidates the evidence favours, or None where a person must be asked.
 
     Of a preference or a setting the one evidenced last; of knowledge the one with more supports, then with more confidence. A tie asks, and
-    so does what a user said literally, and whatever concerns money, rights, secrets, deletion or production (`risky.toml`).
+    so do what a user said literally, what looks like an instruction, and whatever concerns money, rights, secrets, deletion or production
+    (`risky.toml`).
     """
-    if len(rivals) < 2 or any(proposal.literal or risky(f"{proposal.key} {proposal.content}") for proposal in rivals):
+    if len(rivals) < 2 or any(one.literal or one.flags or risky(f"{one.key} {one.content}") for one in rivals):
         return None
     setting = any(proposal.candidate.kind is Kind.PREFERENCE or _cites_a_setting(proposal) for proposal in rivals)
     weights = [_last_seen(proposal) if setting else _supported(proposal) for proposal in rivals]

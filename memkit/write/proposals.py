@@ -69,7 +69,7 @@ def propose_inside(
             if reason == SAID:
                 query = "update proposal set reason = :reason where tenant = :tenant and number = :number"
                 tx.execute(query, {"reason": SAID, "tenant": place.principal.tenant, "number": earlier.id})
-            return fetch(tx, place.principal, support(tx, place, earlier, candidate))
+            return fetch(tx, place.principal, earlier if flags and not earlier.flags else support(tx, place, earlier, candidate))
         if decision.op is not Op.NOOP:
             decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
     if decision.op is Op.NOOP:

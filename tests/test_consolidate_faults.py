@@ -181,12 +181,16 @@ allowed = sys.argv[1]
 def watch(event, args):
     if event.startswith("socket."):
         raise SystemExit(f"opened a socket: {event}")
+    if event in ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn"):
+        raise SystemExit(f"started a process: {event}")
     if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
         told(args[0])
     if event == "open" and args[1] is None and args[2] & (os.O_WRONLY | os.O_RDWR):
         told(args[0])
-    if event in ("os.rename", "os.remove", "os.mkdir", "os.truncate", "os.link", "os.symlink"):
+    if event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink", "sqlite3.connect"):
         told(args[0])
+    if event in ("os.rename", "os.link", "os.symlink"):
+        told(args[1])
 def told(name):
     if not isinstance(name, int) and not str(name).startswith(allowed) and str(name) != os.devnull:
         raise SystemExit(f"wrote outside: {name}")
@@ -212,7 +216,14 @@ def test_the_job_writes_only_memkits_own_files_and_opens_no_socket(tmp_path):
     fill(path)
     assert watched(path) == (0, "5")
     assert watched(path, "import socket; socket.socket()")[1].endswith("opened a socket: socket.__new__")
-    assert "wrote outside" in watched(path, f"open({str(tmp_path / 'other')!r}, 'w')")[1]
+    assert "started a process" in watched(path, "os.system('true')")[1]
+    other, own = repr(str(tmp_path / "other")), repr(f"{path}-mine")
+    for outside in (
+        f"open({other}, 'w')",
+        f"open({own}, 'w').close(); os.rename({own}, {other})",
+        f"import sqlite3; sqlite3.connect({other})",
+    ):
+        assert "wrote outside" in watched(path, outside)[1]
 
 
 def test_a_database_says_which_files_are_its_own(tmp_path):

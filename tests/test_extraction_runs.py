@@ -43,6 +43,13 @@ class Notes:
         return Extraction(tuple(found))
 
 
+class Nothing:
+    """An extractor that finds nothing."""
+
+    def extract(self, said: Sequence[Episode]) -> Extraction:
+        return Extraction()
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = NOON
@@ -411,6 +418,37 @@ def test_dropping_what_was_derived_and_replaying_gives_the_same_set(monkeypatch:
     assert fails(check)
 
 
+def test_replaying_one_session_leaves_what_another_said_too_its_other_support() -> None:
+    """The sabotaged twin replays with an extractor that finds nothing: then the other session's words are all that is left."""
+
+    def check(extractor: Notes | Nothing) -> None:
+        with opened() as kit:
+            for session in ("monday", "tuesday"):
+                kit.record(session, "user", "day: deploy on Tuesday", scope=SHOP)
+                kit.extract(session, scope=SHOP, extractor=Notes())
+            ((key, content, before),) = waiting(kit)
+            kit.reextract("monday", scope=SHOP, extractor=extractor)
+            ((same, still, after),) = waiting(kit)
+            assert (same, still, set(after)) == (key, content, set(before)) and len(after) == 2
+
+    check(Notes())
+    assert fails(lambda: check(Nothing()))
+
+
+def test_what_only_a_tool_still_says_after_a_replay_is_no_longer_the_users_word() -> None:
+    with opened() as kit:
+        for session, role in (("monday", "user"), ("tuesday", "tool")):
+            kit.record(session, role, "day: deploy on Tuesday", scope=SHOP)
+            kit.extract(session, scope=SHOP, extractor=Notes())
+        assert [one.reason for one in kit.inbox(scope=SHOP)] == ["SAID_BY_USER"]
+        kit.reextract("tuesday", scope=SHOP, extractor=Nothing())
+        assert [one.reason for one in kit.inbox(scope=SHOP)] == ["SAID_BY_USER"]
+        kit.reextract("tuesday", scope=SHOP, extractor=Notes())
+        kit.reextract("monday", scope=SHOP, extractor=Nothing())
+        (left,) = kit.inbox(scope=SHOP)
+        assert (left.reason, left.candidate.evidence[0].source) == ("AWAITS_A_PERSON", "session:tuesday/1")
+
+
 def test_a_replay_leaves_out_what_was_forgotten_and_keeps_its_sibling(monkeypatch: pytest.MonkeyPatch) -> None:
     """cognee #3526, gbrain #4696: forget, run the pipeline again, the fact is back."""
 
@@ -510,6 +548,36 @@ def test_what_was_learned_from_a_failure_keeps_its_task_and_what_showed_it() -> 
 
 
 # --- what the extractor refused
+
+
+def test_the_same_experience_in_three_sessions_becomes_a_proposal_for_a_skill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it was asked for in another task each time or not; the sabotaged twin does not note where it was met again."""
+
+    def check() -> None:
+        with opened() as kit:
+            versions = []
+            for count, session in enumerate(("monday", "tuesday", "tuesday", "wednesday")):
+                kit.record(session, "user", f"Please build image {session}.", scope=SHOP)
+                kit.record(session, "user", "The build failed. I raised the disk quota to 20 GB and that fixed it.", scope=SHOP)
+                kit.record(session, "tool", "the build passes now", scope=SHOP)
+                found = kit.extract(session, scope=SHOP)
+                if count == 0:
+                    kit.admit(found[0])
+                looked = kit.consolidate(scope=SHOP, dry_run=True)
+                versions.append(looked.input_version)
+                assert len(looked.plan.steps) == (count == 3), "two sessions are not enough, however often"
+            assert versions[1] == versions[2] and len(set(versions)) == 3
+            (made,) = kit.consolidate(scope=SHOP).written
+            assert (made.op, made.proposal.key, made.proposal.candidate.kind) == ("PROPOSED", "skill/build-failure", "experience")
+            assert kit.current("skill/build-failure", scope=SHOP) is None
+            kit.record("thursday", "user", "The build failed. I raised the disk quota to 20 GB and that fixed it.", scope=SHOP)
+            kit.record("thursday", "tool", "the build passes now", scope=SHOP)
+            kit.extract("thursday", scope=SHOP)
+            assert kit.consolidate(scope=SHOP, dry_run=True).plan.steps == (), "it is asked once"
+
+    check()
+    monkeypatch.setattr(proposals, "_met_again", lambda candidate, current: "")
+    assert fails(check)
 
 
 def test_what_the_rules_refused_comes_back_with_where_it_stands_and_why_once(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -103,10 +104,11 @@ def is_due(waiting: Sequence[Proposal], now: datetime) -> bool:
     return len(waiting) >= ENOUGH or any(proposal.created_at + OLD <= now for proposal in waiting)
 
 
-def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
+def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[Run]]:
     """Return what a plan is made from, as it stands now, and what former runs that reached these scopes took.
 
-    Subtle: what they *saw* counts only where they saw the same scopes, or a large scope would let a small one be emptied step by step.
+    `held` is renewed while the evidence is read. Subtle: what they *saw* counts only where they saw the same scopes, or a large scope would
+    let a small one be emptied step by step.
     """
     now, tenant = job.clock(), job.principal.tenant
     with db.read() as tx:
@@ -115,6 +117,7 @@ def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
         asked = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
         waiting = [proposal for proposal in asked if proposal.content is not None]  # a request to forget waits for a person alone
         used = {name: (use.confirmed, use.contradicted) for name, use in record_of_use(tx, tenant, [one.id for one in memories]).items()}
+        met = frozenset(tx.execute(_MET, {"tenant": tenant, "scopes": json.dumps(scopes)}).fetchall())
         told = proposals.withdrawals(tx, tenant, scopes)
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
         past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
@@ -123,12 +126,16 @@ def look(db: Database, job: Job) -> tuple[Seen, list[Run]]:
     for done, proposal in enumerate(waiting, 1):
         if proposal.candidate.evidence and (reason := _verdict(proposal, readers[proposal.scope])):
             fallen[proposal.id] = reason
+        held = _alive(db, held, job.clock())
         job.progress(done, len(waiting))
     asked_about = frozenset(one.id for one in memories if (one.scope, one.key, one.revision) in told)
     judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
-    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about), past
+    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met), past
 
 
+_MET = """
+    select distinct scope, key, revision, detail from event where tenant = :tenant and op = 'NOOP' and detail like 'session:%'
+    and scope in (select value from json_each(:scopes))"""
 _PAST = """
     select at, lost, case when scopes = :scopes then seen else 0 end as seen from run
     where tenant = :tenant and (scopes in (:scopes, 'null') or :scopes = 'null') order by id"""
@@ -143,9 +150,7 @@ def _own(tx: SqliteUtils, principal: Principal) -> list[str]:
 
 
 def _verdict(proposal: Proposal, reader: Reader) -> str:
-    """Return why a proposal's evidence no longer holds, or "" where it does, or where there is none."""
-    if not proposal.candidate.evidence:
-        return ""
+    """Return why a proposal's evidence no longer holds, or "" where it does."""
     verdict = decided([check(piece, reader) for piece in proposal.candidate.evidence], proposal.candidate.support)
     return "" if verdict.holds else verdict.withheld_as
 
@@ -158,6 +163,14 @@ def _claimed(db: Database, job: Job) -> Lease:
     return claim.lease
 
 
+def _alive(db: Database, held: Lease | None, now: datetime) -> Lease | None:
+    """Renew the lease where half of its time is over, so that a long look is no silence. Raises LeaseLost after a takeover."""
+    if held is None or held.expires_at is None or now < held.expires_at - leases.TTL / 2:
+        return held
+    with db.write() as tx:
+        return leases.renew(tx, held, now=now)
+
+
 def _given_back(tx: SqliteUtils, held: Lease, *, failed: bool, now: datetime) -> None:
     standing = leases.standing(tx, held.tenant, held.name)
     if (standing.token, standing.holder) == (held.token, held.holder):  # else somebody took over, and it is theirs
@@ -166,17 +179,14 @@ def _given_back(tx: SqliteUtils, held: Lease, *, failed: bool, now: datetime) ->
 
 def _patiently(db: Database, job: Job, held: Lease) -> Report:
     """Look and plan again where somebody wrote what the plan touches before it was carried out."""
-    for attempt in range(ATTEMPTS):
-        try:
+    for _ in range(ATTEMPTS - 1):
+        with suppress(Conflict):
             return _attempt(db, job, held)
-        except Conflict:
-            if attempt + 1 == ATTEMPTS:
-                raise
-    raise AssertionError("unreachable")
+    return _attempt(db, job, held)
 
 
 def _attempt(db: Database, job: Job, held: Lease | None) -> Report:
-    seen, past = look(db, job)
+    seen, past = look(db, job, held)
     plan = job.planner(seen)
     check_plan(plan, seen, past, job.fuse, job.count)
     outcomes: list[Outcome] = []
@@ -204,10 +214,8 @@ def _carried_out(tx: SqliteUtils, db: Database, step: Step, job: Job, seen: Seen
     place = Place(job.principal, step.scope)
     if step.act is Act.RETIRE:
         gone = Candidate(step.key, None, Kind.INFERENCE, Trust.INFERRED, 1.0, "consolidation")
-        who = place.principal
-        memory = store.append(
-            tx, Op.DELETE, gone, tenant=who.tenant, scope=step.scope, expected=step.expected, actor=who.actor, now=seen.now
-        )
+        tenant, actor = place.principal.tenant, place.principal.actor
+        memory = store.append(tx, Op.DELETE, gone, tenant=tenant, scope=step.scope, expected=step.expected, actor=actor, now=seen.now)
         _log(tx, place, step, memory.revision, seen.now)
         return Outcome(Op.DELETE, step.reason, step.why, memory)
     if step.act is Act.PROPOSE:
@@ -221,7 +229,7 @@ def _carried_out(tx: SqliteUtils, db: Database, step: Step, job: Job, seen: Seen
     proposal = _waiting(tx, step, place)
     if step.act is Act.ADMIT:
         return proposals.admit(tx, db, proposal, place, seen.now)
-    if step.act is Act.MERGE:
+    if step.act is Act.MERGE and not proposal.flags:  # what looks like an instruction lends no weight to anything
         proposals.support(tx, place, proposals.fetch(tx, job.principal, int(step.into)), proposal.candidate)
     settled = proposals.settle(tx, proposal, place, ProposalStatus.EXPIRED, step.reason)
     _log(tx, place, step, proposal.expected, seen.now)
@@ -237,7 +245,5 @@ def _waiting(tx: SqliteUtils, step: Step, place: Place) -> Proposal:
 
 
 def _log(tx: SqliteUtils, place: Place, step: Step, revision: int, now: datetime) -> None:
-    detail = f"{step.stage} {step.act}"
-    store.log(
-        tx, step.op, step.reason, principal=place.principal, scope=step.scope, key=step.key, revision=revision, now=now, detail=detail
-    )
+    who, what = place.principal, f"{step.stage} {step.act}"
+    store.log(tx, step.op, step.reason, principal=who, scope=step.scope, key=step.key, revision=revision, now=now, detail=what)

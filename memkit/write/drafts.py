@@ -52,9 +52,8 @@ def draft(
 
     `count` counts the tokens of a text; whichever extractor found it, a fact has at most 160.
     """
-    candidate = Candidate(
-        one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session", task=one.task, verification=one.verification
-    )
+    candidate = Candidate(one.key, one.content, one.kind, Trust.INFERRED, one.confidence, "session")
+    candidate = replace(candidate, task=one.task, verification=one.verification)
     if masking.MARK in f"{one.content}{one.quote}":
         return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:
@@ -137,9 +136,8 @@ def _meant(tx: SqliteUtils, one: Draft, place: Place) -> list[Memory]:
     """Return the current values of this scope that a request to forget means: by their key, or because they state its words."""
     names = {_name(one.candidate.key), _name(one.subject)} - {""}
     current = store.current_memories(tx, place.principal.tenant, [place.scope])
-    return [
-        held for held in current if _name(held.key) in names or (one.subject.strip() and masking.states(held.content or "", one.subject))
-    ]
+    said = one.subject.strip()
+    return [held for held in current if _name(held.key) in names or (said and masking.states(held.content or "", said))]
 
 
 def _name(key: str) -> str:

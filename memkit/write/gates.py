@@ -53,10 +53,7 @@ def _held(proposal: Proposal, gates: Gates, now: datetime, current: Memory | Non
     yield replaces, "ASKS_A_PERSON", "it would replace what is no inference; a person decides between them"
     moved = proposal.expected != (current.revision if current else 0)
     yield moved, "ASKS_A_PERSON", f"it was proposed against revision {proposal.expected}, which is not the current one"
-    yield (
-        candidate.confidence < gates.confidence,
-        "LOW_CONFIDENCE",
-        f"its confidence is {candidate.confidence:.2f}, below {gates.confidence:.2f}",
-    )
+    low = f"its confidence is {candidate.confidence:.2f}, below {gates.confidence:.2f}"
+    yield candidate.confidence < gates.confidence, "LOW_CONFIDENCE", low
     few = f"{proposal.recalls} distinct questions wanted it, fewer than {gates.recalls}"
     yield proposal.recalls < gates.recalls, "TOO_FEW_RECALLS", few

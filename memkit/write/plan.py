@@ -56,7 +56,8 @@ class Seen:
     """What a plan is made from: the current memories and the waiting proposals of some scopes, and which proposals' evidence fell.
 
     `used` counts how often a memory was confirmed and contradicted; `asked` are those whose withdrawal a person was asked about at this
-    revision. `version` names it: the same input has the same one.
+    revision; `met` has (scope, key, revision, session) of experiences that were met again when they were known. `version` names it all: the
+    same input has the same one.
     """
 
     memories: tuple[Memory, ...]
@@ -65,13 +66,14 @@ class Seen:
     now: datetime
     used: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
+    met: frozenset[tuple[str, str, int, str]] = frozenset()
 
     @property
     def version(self) -> str:
         """Return a digest of what was seen; it holds no content."""
         rows = [[memory.id, memory.revision, *self.used.get(memory.id, ()), *[0] * (memory.id in self.asked)] for memory in self.memories]
         waiting = [[proposal.id, proposal.recalls, proposal.supports, self.fallen.get(proposal.id, "")] for proposal in self.proposals]
-        return hashlib.sha256(json.dumps([rows, waiting]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([rows, waiting, *sorted(self.met)]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -206,9 +208,10 @@ def strongest(rivals: Sequence[Proposal]) -> Proposal | None:
     """Return which of several contradicting candidates the evidence favours, or None where a person must be asked.
 
     Of a preference or a setting the one evidenced last; of knowledge the one with more supports, then with more confidence. A tie asks, and
-    so does what a user said literally, and whatever concerns money, rights, secrets, deletion or production (`risky.toml`).
+    so do what a user said literally, what looks like an instruction, and whatever concerns money, rights, secrets, deletion or production
+    (`risky.toml`).
     """
-    if len(rivals) < 2 or any(proposal.literal or risky(f"{proposal.key} {proposal.content}") for proposal in rivals):
+    if len(rivals) < 2 or any(one.literal or one.flags or risky(f"{one.key} {one.content}") for one in rivals):
         return None
     setting = any(proposal.candidate.kind is Kind.PREFERENCE or _cites_a_setting(proposal) for proposal in rivals)
     weights = [_last_seen(proposal) if setting else _supported(proposal) for proposal in rivals]
@@ -264,6 +267,7 @@ def _skills(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
     known = {memory.key for memory in seen.memories} | {proposal.key for proposal in seen.proposals}
     for memory in seen.memories:
         sessions = {piece.source.rpartition("/")[0] for piece in memory.evidence if piece.source.startswith("session:")}
+        sessions |= {one[3] for one in seen.met if one[:3] == (memory.scope, memory.key, memory.revision)}
         key = f"skill/{memory.key}"
         if memory.kind is Kind.EXPERIENCE and len(sessions) >= SESSIONS and key not in known:
             why = f"the experience was met in {len(sessions)} sessions; a person may make it a skill file"

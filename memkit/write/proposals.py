@@ -19,13 +19,20 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import NotFound, Refused, shown
 from memkit.record import store
 from memkit.record.database import Database
-from memkit.record.model import Candidate, Decision, Evidence, Kind, Op, Outcome, Proposal, ProposalStatus, Support, Times, Trust
+from memkit.record.model import Candidate, Decision, Evidence, Kind, Memory, Op, Outcome, Proposal, ProposalStatus, Support, Times, Trust
 from memkit.record.scope import Principal, named_dimensions
 from memkit.record.text import normalise
 from memkit.write.citing import MOST_CITES
 from memkit.write.commit import Place, clean, commit_inside, judge
 from memkit.write.duplicates import same_statement
 
+_EMPTY = """
+    update proposal set status = 'EXPIRED', reason = 'REPLAYED', content = null where id in (select value from json_each(:ids))
+    and not exists (select 1 from evidence where proposal_id = proposal.id)"""
+_UNSAY = """
+    update proposal set reason = :waits where reason = :said and id in (select value from json_each(:ids)) and not exists (
+        select 1 from evidence join episode on source = 'session:' || session || '/' || number and episode.tenant = evidence.tenant
+        where proposal_id = proposal.id and role = 'user' and trusted)"""
 _RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
 WAITS, SAID, FORGET, REVIEW = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET", "REVIEW_PROPOSED"
 FORGOTTEN = ("TOMBSTONED", "UNSAID")  # why a candidate is not kept, and its words are not shown either
@@ -62,22 +69,24 @@ def propose_inside(
             if reason == SAID:
                 query = "update proposal set reason = :reason where tenant = :tenant and number = :number"
                 tx.execute(query, {"reason": SAID, "tenant": place.principal.tenant, "number": earlier.id})
-            return fetch(tx, place.principal, support(tx, place, earlier, candidate))
+            return fetch(tx, place.principal, earlier if flags and not earlier.flags else support(tx, place, earlier, candidate))
         if decision.op is not Op.NOOP:
             decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
     if decision.op is Op.NOOP:
-        return not_kept(tx, candidate, place, decision, flags=flags, revision=revision, now=now)
+        again = "" if flags or decision.reason in FORGOTTEN else _met_again(candidate, current)
+        return not_kept(tx, candidate, place, decision, flags=flags, revision=revision, now=now, detail=again)
     store.log(tx, Op.PROPOSED, reason, **_where(place), key=candidate.key, revision=revision, now=now)
     number = _insert(tx, candidate, place, flags=flags, expected=revision, reason=reason, now=now)
     return fetch(tx, place.principal, number)
 
 
 def not_kept(
-    tx: SqliteUtils, candidate: Candidate, place: Place, decision: Decision, *, flags: tuple[str, ...], revision: int = 0, now: datetime
-) -> Proposal:
+    tx: SqliteUtils, one: Candidate, place: Place, decision: Decision, *, flags: tuple[str, ...], now: datetime, revision: int = 0,
+    detail: str = "",
+) -> Proposal:  # fmt: skip
     """Log why a candidate does not enter the inbox, and return it as a proposal that was never kept, number 0."""
-    store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now)
-    shown = candidate.withdrawn() if decision.reason in FORGOTTEN else candidate
+    store.log(tx, Op.NOOP, decision.reason, **_where(place), key=one.key, revision=revision, now=now, detail=detail)
+    shown = one.withdrawn() if decision.reason in FORGOTTEN else one
     return Proposal(0, place.scope, ProposalStatus.REJECTED, shown, revision, Op.NOOP, decision.reason, decision.why, now, flags)
 
 
@@ -103,11 +112,8 @@ def fetch(tx: SqliteUtils, principal: Principal, wanted: Proposal | int) -> Prop
     number = wanted.id if isinstance(wanted, Proposal) else wanted
     if isinstance(number, int) and 0 < number < 2**63:
         for proposal in _proposals(tx, principal.tenant, "number = :number", number=number):
-            same = not isinstance(wanted, Proposal) or (wanted.scope, wanted.key, wanted.created_at) == (
-                proposal.scope,
-                proposal.key,
-                proposal.created_at,
-            )
+            given = wanted if isinstance(wanted, Proposal) else proposal
+            same = (given.scope, given.key, given.created_at) == (proposal.scope, proposal.key, proposal.created_at)
             if same and named_dimensions(proposal.scope).get("user", principal.user) == principal.user:
                 return proposal
     raise NotFound(f"there is no proposal {shown(number)}; kit.inbox(scope=...) lists those that wait")
@@ -139,16 +145,21 @@ def settle(tx: SqliteUtils, proposal: Proposal, place: Place, status: ProposalSt
 
 
 def drop_extracted(tx: SqliteUtils, place: Place, session: str, now: datetime) -> None:
-    """Empty the proposals that wait and were extracted from a session in this scope, so that a replay can make them again."""
-    prefix = f"session:{session}/"
-    query = """
-        update proposal set status = 'EXPIRED', reason = 'REPLAYED', content = null
-        where tenant = :tenant and scope = :scope and status = 'PENDING' and source_type = 'session' and id in (
-            select proposal_id from evidence where tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix) returning id, key"""
-    dropped = tx.execute(query, {"tenant": place.principal.tenant, "scope": place.scope, "prefix": prefix}).fetchall()
-    ids = json.dumps([identity for identity, _ in dropped])
-    tx.execute("delete from evidence where proposal_id in (select value from json_each(:ids))", {"ids": ids})
-    for key in sorted({key for _, key in dropped}):  # who follows the log must hear of it
+    """Take from what waits what was extracted from a session in this scope, so that a replay can make it again.
+
+    What rests on another session too waits on without this one; as the user's word only where a user's episode is left to it.
+    """
+    mine = "tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix"
+    ours = f"""
+        select id, key from proposal where tenant = :tenant and scope = :scope and status = 'PENDING' and source_type = 'session'
+        and id in (select proposal_id from evidence where {mine})"""
+    row = {"tenant": place.principal.tenant, "scope": place.scope, "prefix": f"session:{session}/", "said": SAID, "waits": WAITS}
+    found = tx.execute(ours, row).fetchall()
+    row["ids"] = json.dumps([identity for identity, _ in found])
+    tx.execute(f"delete from evidence where {mine} and proposal_id in (select value from json_each(:ids))", row)
+    for query in (_EMPTY, _UNSAY):
+        tx.execute(query, row)
+    for key in sorted({key for _, key in found}):  # who follows the log must hear of it
         store.log(tx, Op.NOOP, "REPLAYED", **_where(place), key=key, revision=0, now=now)
 
 
@@ -193,6 +204,13 @@ def _same(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]
     if candidate.content is None:  # the same request, by what it rests on
         return [one for one in earlier if one.content is None and _cites(one.candidate) & _cites(candidate)]
     return [one for one in earlier if one.content is not None and same_statement(one.content, candidate.content)]
+
+
+def _met_again(candidate: Candidate, current: Memory | None) -> str:
+    """Return in which session a known experience was met once more ("session:monday"), "" for anything else."""
+    kinds = {candidate.kind, current.kind if current else None}
+    same = current is not None and kinds == {Kind.EXPERIENCE} and same_statement(current.content or "", candidate.content or "")
+    return candidate.evidence[0].source.rpartition("/")[0] if same and candidate.source == "session" else ""
 
 
 def _cites(candidate: Candidate) -> set[str]:

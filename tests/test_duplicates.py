@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memkit.write.duplicates import same_statement, similarity
+from memkit.write import duplicates
+from memkit.write.duplicates import Statements, same_statement, similarity
 
 SAME = [
     ("The timeout is 30 s.", "the timeout  is 30 s"),
@@ -40,3 +41,24 @@ def test_a_contradiction_is_never_a_duplicate_however_alike_it_looks():
 def test_it_does_not_matter_which_of_two_came_first(one, other):
     assert same_statement(one, other) == same_statement(other, one)
     assert same_statement(one, one)
+
+
+WORDS = ["The", "the", "timeout", "timeouts", "is", "30 s", "60 s", "not", "ｔｉｍｅｏｕｔ", "缓存", "是", "冷的", ".", "!", "npm", "use"]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join), max_size=12))
+def test_what_says_the_same_is_found_without_comparing_all(texts):
+    said = Statements()
+    for number, text in enumerate(texts):
+        assert said.like(text) == [before for before in range(number) if same_statement(texts[before], text)]
+        said.add(number, text)
+
+
+def test_a_plan_of_many_candidates_compares_only_what_is_alike(monkeypatch):
+    calls = []
+    monkeypatch.setattr(duplicates, "similarity", lambda one, other: calls.append(one) or 0.0)
+    said = Statements()
+    for number in range(500):
+        assert said.like(f"the cache is cold on day {number}") == []
+        said.add(number, f"the cache is cold on day {number}")
+    assert len(calls) < 500

@@ -60,13 +60,12 @@ class Matches:
 
     def best(self, most: int, *, room: int, above: float) -> list[int]:
         """Return the next rows, best first, all above a score: at most `most`, and not many more than fit into `room` tokens."""
-        order = self._order
         if room <= 0:  # nothing is free, so nothing fits
             return []
         places = np.flatnonzero(self._open & self.found.enough & (self._tokens <= room) & (self.found.scores > above))
         places = places[~self._last[places]] if not self._last[places].all() else places
         if len(places) > most:  # subtle: all that equal the last one stay until ids have decided
-            places = places[order[places] <= np.partition(order[places], most - 1)[most - 1]]
+            places = places[self._order[places] <= np.partition(self._order[places], most - 1)[most - 1]]
         chosen = sorted(places.tolist(), key=self._rank)[:most]
         together = int(np.count_nonzero(np.cumsum(self._tokens[chosen]) <= room))
         chosen = chosen[: max(together, most // 8, 1)]  # subtle: it grows with `most`, or many that are withheld cost a round each

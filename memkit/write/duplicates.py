@@ -12,11 +12,14 @@ import re
 import tomllib
 from collections import Counter
 from functools import cache
+from itertools import count
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from memkit.record.text import fold, normalise
 from memkit.record.tokens import CJK
 
+Item = TypeVar("Item")
 ALIKE = 0.9
 _TOKEN = re.compile(rf"{CJK}|(?:(?!{CJK})\w)+(?:[-./@:](?:(?!{CJK})\w)+)*|[^\w\s.,;!?。，；！？、]")
 
@@ -34,6 +37,36 @@ def same_statement(one: str, other: str, *, alike: float = ALIKE) -> bool:
     if normalise(one) == normalise(other):
         return True
     return similarity(one, other) >= alike and not _weighty(one, other)
+
+
+class Statements(Generic[Item]):
+    """Things that say something, in the order they came, found again by what may say the same: cost follows what is alike.
+
+    >>> said = Statements[str]()
+    >>> said.add("a", "The timeout is 30 s."); said.add("b", "The cache is cold")
+    >>> said.like("the timeout  is 30 s"), said.like("The timeout is 60 s")
+    (['a'], [])
+    """
+
+    def __init__(self) -> None:
+        self._by_sign: dict[object, list[tuple[int, Item, str]]] = {}
+        self._numbers = count()
+
+    def add(self, item: Item, text: str) -> None:
+        """Keep one more."""
+        entry = (next(self._numbers), item, text)
+        for sign in _signs(text):
+            self._by_sign.setdefault(sign, []).append(entry)
+
+    def like(self, text: str) -> list[Item]:
+        """Return what says the same as `text`, oldest first."""
+        near = {number: (item, said) for sign in _signs(text) for number, item, said in self._by_sign.get(sign, ())}
+        return [item for _, (item, said) in sorted(near.items(), key=lambda one: one[0]) if same_statement(said, text)]
+
+
+def _signs(text: str) -> set[object]:
+    """Return two signs, one of which is the same in any two texts that are one statement: as normalised, and what has a meaning in it."""
+    return {normalise(text), tuple(_tokens(text))}
 
 
 def similarity(one: str, other: str) -> float:

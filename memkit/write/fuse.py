@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memkit.errors import FuseTripped, Refused, shown
-from memkit.record.model import Kind, Memory, Op, Trust
+from memkit.record.model import Kind, Op, Proposal, Trust
 from memkit.record.text import count_tokens
 from memkit.write.arguments import check_key
 from memkit.write.duplicates import same_statement
 from memkit.write.extract import MOST_TOKENS
-from memkit.write.plan import PATIENCE, Act, Plan, Seen, Stage, Step, expired, speaks_for_another_key, strongest
+from memkit.write.plan import PATIENCE, Act, Plan, Seen, Stage, Step, expired, speaking_for_others, strongest
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,17 @@ def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FU
     `count` counts the tokens of a text.
     """
     _check_kinds(plan)
-    memories = {memory.id: memory for memory in seen.memories}
-    _check_all_named("memories", "memory", [*plan.kept, *plan.lost], list(memories))
+    there = _There(plan, seen, fuse.patience)
+    _check_all_named("memories", "memory", [*plan.kept, *plan.lost], list(there.memories))
     for step in plan.steps:
         long = step.act in (Act.ADMIT, Act.PROPOSE) and count(step.content or "") > MOST_TOKENS
-        faults = (long, f"writes more than {MOST_TOKENS} tokens"), *_faults(step, seen, memories, plan)
-        for wrong, what in (*faults, *_partings(step, seen, plan, fuse.patience)):
+        faults = (long, f"writes more than {MOST_TOKENS} tokens"), *_faults(step, there)
+        for wrong, what in (*faults, *_partings(step, there)):
             if wrong:
                 raise Refused("BAD_PLAN", f"the step {step.act} {step.key!r} {what}; nothing was written")
     used = [step.proposal for step in plan.steps if step.proposal]
     _check_all_named("proposals", "proposal that waits", [*used, *plan.held], [proposal.id for proposal in seen.proposals])
-    _check_loss(len(plan.lost), len(memories), [run for run in past if run.at > seen.now - fuse.window], fuse)
+    _check_loss(len(plan.lost), len(there.memories), [run for run in past if run.at > seen.now - fuse.window], fuse)
 
 
 def _check_kinds(plan: object) -> None:
@@ -105,52 +105,62 @@ def _check_loss(lost: int, seen: int, past: Sequence[Run], fuse: Fuse) -> None:
         )
 
 
-def _faults(step: Step, seen: Seen, memories: dict[str, Memory], plan: Plan) -> Iterator[tuple[bool, str]]:
+class _There:
+    """What a plan was shown and what it does, each looked up once for all of its steps."""
+
+    def __init__(self, plan: Plan, seen: Seen, patience: timedelta) -> None:
+        self.memories = {memory.id: memory for memory in seen.memories}
+        self.taken = {(memory.scope, memory.key) for memory in seen.memories}
+        self.proposals = {proposal.id: proposal for proposal in seen.proposals}
+        self.fallen = seen.fallen
+        self.lost, self.uses = set(plan.lost), Counter(step.proposal for step in plan.steps)
+        self.merged = {step.proposal for step in plan.steps if step.act is Act.MERGE}
+        self.over = {one.id for one in seen.proposals if expired(one, seen.now, patience)}
+        self.spare = speaking_for_others(seen, plan.steps)
+        self.rivals: dict[tuple[str, str], list[Proposal]] = {}
+        gone = self.merged | self.over | seen.fallen.keys()
+        for one in seen.proposals:
+            if one.id not in gone:
+                self.rivals.setdefault((one.scope, one.key), []).append(one)
+
+
+def _faults(step: Step, there: _There) -> Iterator[tuple[bool, str]]:
     """Yield each rule for one step: whether it is broken, and how to say so."""
-    proposals = {proposal.id: proposal for proposal in seen.proposals}
-    proposal, memory = proposals.get(step.proposal), memories.get(step.memory)
+    proposal, memory = there.proposals.get(step.proposal), there.memories.get(step.memory)
     yield step.act in (Act.ADMIT, Act.MERGE, Act.EXPIRE) and proposal is None, "uses a proposal that was not waiting"
-    yield sum(other.proposal == step.proposal for other in plan.steps) > 1 and bool(step.proposal), "uses a proposal that another step uses"
+    yield there.uses[step.proposal] > 1 and bool(step.proposal), "uses a proposal that another step uses"
     if proposal is not None:
         rewritten = (proposal.scope, proposal.key, proposal.content) != (step.scope, step.key, step.content)
         yield rewritten, "says something else than the proposal it uses"
         yield step.act is Act.ADMIT and bool(proposal.flags), "admits what looks like an instruction"
-        yield step.act is Act.ADMIT and proposal.id in seen.fallen, "admits what its evidence no longer bears out"
+        yield step.act is Act.ADMIT and proposal.id in there.fallen, "admits what its evidence no longer bears out"
     if step.op in (Op.UPDATE, Op.DELETE):
         inferred = memory is not None and memory.trust is Trust.INFERRED and memory.kind is not Kind.EXPERIENCE
         yield not inferred, "touches what a person stated, what was verified, or an experience"
         named = memory is not None and (memory.scope, memory.key, memory.revision) == (step.scope, step.key, step.expected)
         yield not named, "names another key, scope or revision than its memory has"
     elif step.act is Act.ADMIT:
-        taken = any((other.scope, other.key) == (step.scope, step.key) for other in seen.memories)
-        yield taken, "writes over a memory that it does not name"
+        yield (step.scope, step.key) in there.taken, "writes over a memory that it does not name"
     if step.act is Act.RETIRE and memory is not None:
-        other = memories.get(str(step.into))
-        remains = other is not None and other.id not in plan.lost and other.scope == memory.scope and other.created_at <= memory.created_at
+        other = there.memories.get(str(step.into))
+        remains = other is not None and other.id not in there.lost and other.scope == memory.scope and other.created_at <= memory.created_at
         yield not remains, "retires a memory without an older one of its scope that stays"
     if step.act is Act.PROPOSE:
-        origin = memories.get(str(step.into))
+        origin = there.memories.get(str(step.into))
         yield origin is None or (origin.scope, origin.content) != (step.scope, step.content), "proposes what no experience says"
 
 
-def _partings(step: Step, seen: Seen, plan: Plan, patience: timedelta) -> Iterator[tuple[bool, str]]:
+def _partings(step: Step, there: _There) -> Iterator[tuple[bool, str]]:
     """Yield each rule for a step that lets a proposal wait no longer and writes no memory of it."""
-    proposals = {proposal.id: proposal for proposal in seen.proposals}
-    proposal, into = proposals.get(step.proposal), proposals.get(step.into if isinstance(step.into, int) else 0)
-    merged = {other.proposal for other in plan.steps if other.act is Act.MERGE}
-    over = {one.id for one in seen.proposals if expired(one, seen.now, patience)}
+    proposal = there.proposals.get(step.proposal)
+    into = there.proposals.get(step.into if isinstance(step.into, int) else 0)
     if step.act is Act.MERGE:
         yield into is None or into.scope != step.scope or into.id == step.proposal, "merges into nothing that waits there"
         yield into is None or not same_statement(into.content or "", step.content or ""), "merges what does not say the same"
-        yield step.into in merged, "merges into what is itself merged"
-        yield step.into in seen.fallen and step.proposal not in seen.fallen, "merges into what its evidence no longer bears out"
-        yield step.into in over and step.proposal not in over, "merges into what has waited too long"
-    if step.act is Act.EXPIRE and proposal is not None and step.proposal not in over:
-        rivals = [
-            one
-            for one in seen.proposals
-            if (one.scope, one.key) == (step.scope, step.key) and one.id not in merged | over | seen.fallen.keys()
-        ]
-        best = strongest(rivals)
-        yield speaks_for_another_key(proposal, plan.steps), "lets go what speaks for another key too"
+        yield step.into in there.merged, "merges into what is itself merged"
+        yield step.into in there.fallen and step.proposal not in there.fallen, "merges into what its evidence no longer bears out"
+        yield step.into in there.over and step.proposal not in there.over, "merges into what has waited too long"
+    if step.act is Act.EXPIRE and proposal is not None and step.proposal not in there.over:
+        best = strongest(there.rivals.get((step.scope, step.key), []))
+        yield proposal.id in there.spare, "lets go what speaks for another key too"
         yield best is None or best.id == step.proposal, "lets go what has not expired and what nothing outweighs"

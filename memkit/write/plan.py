@@ -23,7 +23,7 @@ from pathlib import Path
 
 from memkit.record.confidence import FACTOR
 from memkit.record.model import Kind, Memory, Op, Proposal, Trust, shortened
-from memkit.write.duplicates import same_statement
+from memkit.write.duplicates import Statements
 from memkit.write.gates import Gates, through
 from memkit.write.proposals import REVIEW
 
@@ -134,7 +134,8 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
     """
     steps = [*_expired(seen, patience)]
     for stage in (_merged, _outweighed, _retired, _skills, _reviews):
-        steps += stage(seen, [one for one in _left(seen, steps) if stage is not _outweighed or not speaks_for_another_key(one, steps)])
+        spare = speaking_for_others(seen, steps) if stage is _outweighed else ()
+        steps += stage(seen, [one for one in _left(seen, steps) if one.id not in spare])
     held = dict[int, str]()
     current = {(memory.scope, memory.key): memory for memory in seen.memories}
     for proposal in _left(seen, steps):
@@ -155,9 +156,10 @@ def _left(seen: Seen, steps: Sequence[Step]) -> list[Proposal]:
     return [proposal for proposal in seen.proposals if proposal.id not in used]
 
 
-def speaks_for_another_key(proposal: Proposal, steps: Sequence[Step]) -> bool:
-    """Return whether what was proposed under another key was merged into this one, and would be lost with it."""
-    return any(step.act is Act.MERGE and step.into == proposal.id and step.key != proposal.key for step in steps)
+def speaking_for_others(seen: Seen, steps: Sequence[Step]) -> set[int]:
+    """Return the proposals into which what was proposed under another key was merged, and with which it would be lost."""
+    keys = {proposal.id: proposal.key for proposal in seen.proposals}
+    return {step.into for step in steps if step.act is Act.MERGE and isinstance(step.into, int) and keys.get(step.into) != step.key}
 
 
 def _step(stage: Stage, act: Act, proposal: Proposal, reason: str, why: str, *, memory: Memory | None = None, into: int = 0) -> Step:
@@ -182,15 +184,14 @@ def expired(proposal: Proposal, now: datetime, patience: timedelta) -> str:
 
 def _merged(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
     """Let of several proposals that say the same in one scope, under whatever keys, the oldest stay."""
-    stay: list[Proposal] = []
+    stay: dict[str, Statements[Proposal]] = {}
     for proposal in left:
-        for other in stay:
-            alike = other.scope == proposal.scope and same_statement(other.content or "", proposal.content or "")
-            if alike and (other.id not in seen.fallen or proposal.id in seen.fallen):
-                yield _step(Stage.LIGHT, Act.MERGE, proposal, "DUPLICATE", f"proposal {other.id} says the same", into=other.id)
-                break
+        said = stay.setdefault(proposal.scope, Statements())
+        alike = [one for one in said.like(proposal.content or "") if one.id not in seen.fallen or proposal.id in seen.fallen]
+        if alike:
+            yield _step(Stage.LIGHT, Act.MERGE, proposal, "DUPLICATE", f"proposal {alike[0].id} says the same", into=alike[0].id)
         else:
-            stay.append(proposal)
+            said.add(proposal, proposal.content or "")
 
 
 def _outweighed(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
@@ -249,17 +250,16 @@ def _risky() -> re.Pattern[str]:
 
 def _retired(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
     """Retire an inference that an older one of the same scope says already."""
-    stay: list[Memory] = []
+    stay: dict[str, Statements[Memory]] = {}
     for memory in sorted(seen.memories, key=lambda m: (m.created_at, m.id)):
         if memory.kind is not Kind.INFERENCE or memory.trust is not Trust.INFERRED:
             continue
-        for other in stay:
-            if other.scope == memory.scope and same_statement(other.content or "", memory.content or ""):
-                rest = (memory.scope, memory.key, "DUPLICATE", f"{other.key!r}, which is older, says the same", memory.content)
-                yield Step(Stage.LIGHT, Act.RETIRE, *rest, memory=memory.id, expected=memory.revision, into=other.id)
-                break
+        said = stay.setdefault(memory.scope, Statements())
+        if alike := said.like(memory.content or ""):
+            rest = (memory.scope, memory.key, "DUPLICATE", f"{alike[0].key!r}, which is older, says the same", memory.content)
+            yield Step(Stage.LIGHT, Act.RETIRE, *rest, memory=memory.id, expected=memory.revision, into=alike[0].id)
         else:
-            stay.append(memory)
+            said.add(memory, memory.content or "")
 
 
 def _skills(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:

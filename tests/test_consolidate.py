@@ -647,6 +647,20 @@ def test_it_is_due_by_number_or_by_age(kit, clock):
     assert not kit.is_due(scope=SHOP)
     clock.now += timedelta(days=1)
     assert kit.is_due(scope=SHOP)
+    kit.consolidate(scope=SHOP, dry_run=True)
+    assert kit.is_due(scope=SHOP), "a look changes nothing"
+    kit.consolidate(scope=SHOP)
+    assert not kit.is_due(scope=SHOP), "it was looked at, and waits on"
+    clock.now += timedelta(seconds=1)
+    for number in range(consolidate.ENOUGH):
+        assert not kit.is_due(scope=SHOP)
+        kit.propose(f"cache {number}", f"cache {number} is cold", scope=SHOP)
+    assert kit.is_due(scope=SHOP)
+    assert not kit.is_due(scope=memkit.Scope(workspace="other"))
+    kit.consolidate()
+    assert not kit.is_due(scope=SHOP), "a consolidation of all scopes looked at this one too"
+    clock.now += timedelta(days=1)
+    assert kit.is_due(scope=SHOP)
 
 
 # --- the snapshot

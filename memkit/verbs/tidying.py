@@ -45,8 +45,12 @@ class TidyingVerbs(Opened):
         return report
 
     def is_due(self, *, scope: Scope) -> bool:
-        """Return whether enough candidates wait in exactly this scope, or one for long enough, to consolidate."""
+        """Return whether enough candidates came to exactly this scope since its last consolidation, or one waits long enough.
+
+        Nothing consolidates by itself: whoever runs the agent asks this where it has time, between turns or at night.
+        """
         require(self.principal, "read")
+        where, now = require_scope(scope).stored(self.principal), self._now()
         with self.db.read() as tx:
-            waiting = proposals.listed(tx, self.principal, [require_scope(scope).stored(self.principal)], ProposalStatus.PENDING)
-        return is_due(waiting, self._now())
+            waiting = proposals.listed(tx, self.principal, [where], ProposalStatus.PENDING)
+            return is_due(tx, self.principal.tenant, where, waiting, now)

@@ -99,9 +99,13 @@ def consolidate(db: Database, job: Job, *, dry_run: bool = False) -> Report:
     return report
 
 
-def is_due(waiting: Sequence[Proposal], now: datetime) -> bool:
-    """Return whether enough candidates wait, or one for long enough, for a consolidation to be worth its while."""
-    return len(waiting) >= ENOUGH or any(proposal.created_at + OLD <= now for proposal in waiting)
+def is_due(tx: SqliteUtils, tenant: str, scope: str, waiting: Sequence[Proposal], now: datetime) -> bool:
+    """Return whether enough candidates came since the last consolidation of their scope, or one waited long and none looked lately."""
+    runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps([scope])})
+    last = store.moment(runs[-1]["at"]) if runs else None
+    fresh = [proposal for proposal in waiting if last is None or proposal.created_at > last]
+    looked_at = last is not None and now < last + OLD
+    return len(fresh) >= ENOUGH or (not looked_at and any(proposal.created_at + OLD <= now for proposal in waiting))
 
 
 def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[Run]]:
@@ -203,7 +207,7 @@ def _attempt(db: Database, job: Job, held: Lease | None) -> Report:
 
 
 def _note(tx: SqliteUtils, job: Job, plan: Plan, seen: Seen, outcomes: Sequence[Outcome]) -> None:
-    if not plan.steps:
+    if not (plan.steps or seen.proposals):
         return
     row = {"tenant": job.principal.tenant, "scopes": json.dumps(job.scopes), "at": store.stamp(seen.now), "version": seen.version}
     numbers = {"seen": len(seen.memories), "lost": len(plan.lost), "written": sum(outcome.op is not Op.NOOP for outcome in outcomes)}

@@ -6,6 +6,7 @@ that no number is ever typed by hand. How two sides are compared is in `measure.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
@@ -50,7 +51,12 @@ def measure(names: Sequence[str] = (), *, quick: bool = False) -> list[Row]:
     for name in names:
         if name not in known:
             raise Refused("NO_SUCH_ROW", f"there is nothing to measure called {name!r}; there are {', '.join(known)}")
-    return [row for name in names or ROWS for row in known[name](QUICK if quick else FULL)]
+    rows = []
+    for name in names or ROWS:
+        gc.collect()
+        gc.freeze()  # what earlier rows left behind is not searched for garbage while this one is measured
+        rows += known[name](QUICK if quick else FULL)
+    return rows
 
 
 def versions() -> dict[str, str]:

@@ -24,7 +24,7 @@ class Sizes:
     scopes: int = 10
     rounds: int = 5
     each: int = 3
-    writes: int = 100
+    writes: int = 300
     starts: int = 9
     processes: int = 8
     seconds: float = 10.0

@@ -79,8 +79,7 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, into: Path | None)
 
     NAMES choose what is measured: import, recall, add-then-query, write, remember, fairness. Without any, all of it, in a few minutes.
     Only where named, since they take longer or need other systems: check, memory, search, add-large, peers, growth,
-    growth-million.
-    `memkit bench drift --help` measures how often each way of citing calls a fact stale falsely, or misses its change.
+    growth-million. `memkit bench drift --help` measures how often each way of citing calls a fact stale falsely, or misses its change.
     """
     try:
         found = import_module("memkit.lab.bench")

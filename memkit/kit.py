@@ -40,8 +40,8 @@ def open(
     `clock` returns the present as a datetime with a zone; `ids` returns fresh hard-to-guess text. `redaction` says what becomes of secrets
     in whatever is said and kept; a name (key, scope, session) or a citation with one is refused. `tokens` counts the tokens of a text, of
     which joined lines must not have more than each alone (by default `record.text.count_tokens`, deliberately high): budgets are counted
-    by it, and the 160 that a fact may have. Raises NotFound for a
-    folder that is not there, Corrupt for a file that is not memkit's, and Refused for both `root` and `sources`.
+    by it, and the 160 that a fact may have. Raises NotFound for a folder that is not there, Corrupt for a file that is not memkit's, and
+    Refused for both `root` and `sources`.
 
     >>> import memkit
     >>> with memkit.open(sources={"prod.cfg": "timeout=30"}) as kit:

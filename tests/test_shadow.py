@@ -95,7 +95,7 @@ def test_forgetting_reaches_what_is_indexed_also_under_another_key_and_in_anothe
         assert receipt.verified and [copy.after for copy in receipt.copies if copy.place == "index"] in ([], [0])
         for each in (kit, other):
             assert followed(each, "who is in Lisbon?", SHOP) == fresh(each, "who is in Lisbon?", SHOP) == []
-            assert each._waiting._scopes == {} and each._waiting._view.terms() == set()
+            assert each._waiting._partitions == {} and all(view.terms() == set() for view in each._waiting._views.values())
 
 
 def test_what_a_replay_drops_is_no_longer_counted():

@@ -52,10 +52,13 @@ def measure(names: Sequence[str] = (), *, quick: bool = False) -> list[Row]:
         if name not in known:
             raise Refused("NO_SUCH_ROW", f"there is nothing to measure called {name!r}; there are {', '.join(known)}")
     rows = []
-    for name in names or ROWS:
-        gc.collect()
-        gc.freeze()  # what earlier rows left behind is not searched for garbage while this one is measured
-        rows += known[name](QUICK if quick else FULL)
+    try:
+        for name in names or ROWS:
+            gc.collect()
+            gc.freeze()  # what earlier rows left behind is not searched for garbage while this one is measured
+            rows += known[name](QUICK if quick else FULL)
+    finally:
+        gc.unfreeze()
     return rows
 
 

@@ -17,9 +17,8 @@ from memkit.errors import MemkitError
 from memkit.kit import Kit
 from memkit.lab.story import Clock, clock, ids
 from memkit.read.shadow import wanted
-from memkit.record.model import Kind, Memory, Op, Trust
+from memkit.record.model import Kind, Memory, Op, Progress, Trust
 from memkit.write import proposals
-from memkit.write.arguments import Progress
 from memkit.write.consolidate import Report
 from memkit.write.fuse import FUSE, Fuse
 from memkit.write.plan import Act, Plan, Planner, Seen, Stage, Step, tidy

@@ -1,4 +1,4 @@
-"""Keep the index in step with the record by following the event log.
+"""Keep what is derived from the record in step with it by following the event log: the index of memories, and others like it.
 
 A partition is built from the record when its scope is first asked for, and afterwards only what the log names is read again. The whole
 is disposable: a new one says the same. It belongs to one tenant and is used inside a transaction, so what it says and what the
@@ -7,27 +7,32 @@ record says are of one moment.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Generic, TypeVar
 
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.read.index import Document, Partition, View
 from memkit.record import store
-from memkit.record.model import Kind
+from memkit.record.model import Kind, Progress
 from memkit.record.text import count_tokens
 
-Progress = Callable[[int, int], object]
 MOST = 1_000  # partitions that are kept; the one asked for longest ago goes first
 STEP = 1_000  # documents between two words of the progress
 VIEWS = 8  # sets of scopes whose view is kept while nothing in them changes
 
+Kept = TypeVar("Kept", bound=Partition)
 
-class Index:
-    """The partitions of one tenant, built on first use. `count` says what a text costs of a budget."""
 
-    def __init__(self, tenant: str, count: Callable[[str], int] = count_tokens) -> None:
-        self.tenant, self._count = tenant, count
-        self._partitions: dict[str, Partition] = {}
+class Followed(ABC, Generic[Kept]):
+    """Partitions of one tenant, built by scope on first use and then in step with the event log."""
+
+    wide: ClassVar[frozenset[str]] = frozenset()  # operations that may reach more of a scope than the key they name
+
+    def __init__(self, tenant: str) -> None:
+        self.tenant = tenant
+        self._partitions: dict[str, Kept] = {}
         self._views: dict[tuple[str, ...], View] = {}
         self._cursor = 0
 
@@ -45,7 +50,7 @@ class Index:
             del self._views[next(iter(self._views))]
         return view
 
-    def partitions(self, tx: SqliteUtils, scopes: Sequence[str], progress: Progress | None = None) -> list[Partition]:
+    def partitions(self, tx: SqliteUtils, scopes: Sequence[str], progress: Progress | None = None) -> list[Kept]:
         """Return the partitions of these scopes as the record stands now."""
         self.catch_up(tx)
         found = []
@@ -62,27 +67,44 @@ class Index:
         """Read again what the log says was written since last time, in the scopes that were built."""
         if not self._partitions:
             self._cursor = store.last_event(tx, self.tenant)
-        changed: dict[str, set[str]] = {}
-        for seq, scope, key in store.changes(tx, self.tenant, self._cursor):
+        changed, reached = dict[str, set[str]](), set[str]()
+        for seq, op, scope, key in store.changes(tx, self.tenant, self._cursor):
             self._cursor = seq
             if scope in self._partitions:
                 changed.setdefault(scope, set()).add(key)
+                reached |= {scope} if op in self.wide else set()
         for scope, keys in changed.items():
-            present = store.texts(tx, self.tenant, scope, sorted(keys))
-            for key in keys - {key for _, key, _, _ in present}:
-                self._partitions[scope].drop(store.memory_id(self.tenant, scope, key))
-            self._put(self._partitions[scope], scope, present)
+            if scope in reached:
+                del self._partitions[scope]
+            else:
+                self._read_again(tx, self._partitions[scope], scope, keys)
         if changed:
             self._views.clear()  # what a view worked out may name what was forgotten
-
-    def copies(self, identity: str) -> int:
-        """Return how many partitions hold a document of this id: a copy that forgetting must reach."""
-        return sum(identity in partition for partition in self._partitions.values())
 
     def clear(self) -> None:
         """Drop everything; the next question builds it anew from the record."""
         self._partitions.clear()
         self._views.clear()
+
+    @abstractmethod
+    def _built(self, tx: SqliteUtils, scope: str, progress: Progress | None) -> Kept:
+        """Return a scope as the record stands now."""
+
+    @abstractmethod
+    def _read_again(self, tx: SqliteUtils, partition: Kept, scope: str, keys: set[str]) -> None:
+        """Put what now stands under some keys in place of what was there of them."""
+
+
+class Index(Followed[Partition]):
+    """The memories of one tenant. `count` says what a text costs of a budget."""
+
+    def __init__(self, tenant: str, count: Callable[[str], int] = count_tokens) -> None:
+        super().__init__(tenant)
+        self._count = count
+
+    def copies(self, identity: str) -> int:
+        """Return how many partitions hold a document of this id: a copy that forgetting must reach."""
+        return sum(identity in partition for partition in self._partitions.values())
 
     def _built(self, tx: SqliteUtils, scope: str, progress: Progress | None) -> Partition:
         partition, texts = Partition(), store.texts(tx, self.tenant, scope)
@@ -91,6 +113,12 @@ class Index:
             if progress is not None:
                 progress(len(partition), len(texts))
         return partition
+
+    def _read_again(self, tx: SqliteUtils, partition: Partition, scope: str, keys: set[str]) -> None:
+        present = store.texts(tx, self.tenant, scope, sorted(keys))
+        for key in keys - {key for _, key, _, _ in present}:
+            partition.drop(store.memory_id(self.tenant, scope, key))
+        self._put(partition, scope, present)
 
     def _put(self, partition: Partition, scope: str, texts: Iterable[tuple[int, str, str, str]]) -> None:
         for seq, key, text, kind in texts:

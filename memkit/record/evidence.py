@@ -168,8 +168,8 @@ def check_memory(memory: Memory, reader: Reader, *, search: bool = False) -> Che
     checks = tuple(check(piece, reader, search=search) for piece in memory.evidence)
     verdict = decided(checks, memory.support)
     why = next((piece.why for piece in checks if piece.verdict is verdict), "")
-    aside = Check(memory, verdict, why, checks).aside
-    return Check(memory, verdict, why or f"{aside}: it cites no source, so nothing can be re-read", checks)
+    judged = Check(memory, verdict, why, checks)
+    return judged if why else Check(memory, verdict, f"{judged.aside}: it cites no source, so nothing can be re-read", checks)
 
 
 def decided(checks: Sequence[EvidenceCheck], support: Support) -> Verdict:

@@ -6,11 +6,15 @@ and the digest that part had. Times are `datetime`s with a zone, always UTC. Sco
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from memkit.record.scope import named_dimensions
+
+Progress = Callable[[int, int], object]
+"""Told how much of a long run is done, and of how much; the whole may grow while it runs."""
 
 ANY = -1
 """Pass `expected=ANY` to write whatever the current revision is."""

@@ -251,9 +251,9 @@ def former_scopes(tx: SqliteUtils, tenant: str, scope: str, key: str) -> list[tu
     return found
 
 
-def changes(tx: SqliteUtils, tenant: str, after: int) -> list[tuple[int, str, str]]:
-    """Return (seq, scope, key) of every event of a tenant after a sequence number: what a derived copy must look at again."""
-    query = "select seq, scope, key from event where tenant = :tenant and seq > :after order by seq"
+def changes(tx: SqliteUtils, tenant: str, after: int) -> list[tuple[int, str, str, str]]:
+    """Return (seq, op, scope, key) of every event of a tenant after a sequence number: what a derived copy must look at again."""
+    query = "select seq, op, scope, key from event where tenant = :tenant and seq > :after order by seq"
     return list(tx.execute(query, {"after": after, "tenant": tenant}).fetchall())
 
 

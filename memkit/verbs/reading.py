@@ -12,17 +12,12 @@ from memkit.read.recall import Conditions, Recall
 from memkit.read.recipes import BALANCED, Recipe
 from memkit.record import store
 from memkit.record.evidence import check_memory
-from memkit.record.model import (
-    Check,
-    Event,
-    Memory,
-    Why,
-)
+from memkit.record.model import Check, Event, Memory, Progress, Why
 from memkit.record.scope import Scope, require_scope, visible_from
 from memkit.record.sessions import check_source
 from memkit.record.text import count_tokens
 from memkit.verbs.base import Opened
-from memkit.write.arguments import Progress, check_expected, check_key, check_moments, progress_of
+from memkit.write.arguments import check_expected, check_key, check_moments, progress_of
 
 LONGEST_QUERY = 10_000  # characters of a query that are looked at
 

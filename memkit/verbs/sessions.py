@@ -5,11 +5,11 @@ from __future__ import annotations
 from memkit.errors import Refused, shown
 from memkit.govern.access import require
 from memkit.record import sessions
-from memkit.record.model import Episode
+from memkit.record.model import Episode, Progress
 from memkit.record.scope import Scope
 from memkit.verbs.base import Opened
 from memkit.write import episodes
-from memkit.write.arguments import Progress, check_expected
+from memkit.write.arguments import check_expected
 from memkit.write.episodes import Session
 from memkit.write.extract import Drawn, Extractor
 from memkit.write.rules import Rules

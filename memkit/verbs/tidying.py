@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memkit.govern.access import require
-from memkit.record.model import ProposalStatus
+from memkit.record.model import Progress, ProposalStatus
 from memkit.record.scope import Scope, require_scope
 from memkit.record.snapshot import write_snapshot
 from memkit.verbs.base import Opened
 from memkit.write import proposals
-from memkit.write.arguments import Progress, progress_of
+from memkit.write.arguments import progress_of
 from memkit.write.consolidate import Job, Report, consolidate, is_due
 from memkit.write.fuse import FUSE, Fuse
 from memkit.write.plan import Planner, tidy

@@ -6,13 +6,12 @@ citations have rooms of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TypeVar
 
 from memkit.errors import Refused, shown
-from memkit.record.model import ANY, Candidate, Kind
+from memkit.record.model import ANY, Candidate, Kind, Progress
 from memkit.write.policy import RedactionPolicy
 from memkit.write.redact import redact
 from memkit.write.screen import screen
@@ -21,8 +20,6 @@ LONGEST_KEY = 200  # characters
 LONGEST_CONTENT = 20_000  # characters
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
-Progress = Callable[[int, int], object]
-"""Told how much of a long run is done, and of how much; the whole may grow while it runs."""
 
 
 def check_key(key: str) -> None:

@@ -19,13 +19,13 @@ from memkit.errors import Conflict, Refused
 from memkit.record import store
 from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check, decided
-from memkit.record.model import Candidate, Kind, Op, Outcome, Proposal, ProposalStatus, Trust
+from memkit.record.model import Candidate, Kind, Op, Outcome, Progress, Proposal, ProposalStatus, Trust
 from memkit.record.scope import Principal, named_dimensions, visible_from
 from memkit.record.text import count_tokens
 from memkit.record.use import record_of_use
 from memkit.write import lease as leases
 from memkit.write import proposals
-from memkit.write.arguments import Progress, untold
+from memkit.write.arguments import untold
 from memkit.write.commit import Place
 from memkit.write.fuse import FUSE, Fuse, Run, check_plan
 from memkit.write.lease import Lease

@@ -22,9 +22,9 @@ from memkit.errors import LeaseLost, Refused, shown
 from memkit.record import sessions, store
 from memkit.record.database import Database
 from memkit.record.evidence import Reader
-from memkit.record.model import Episode, Role
+from memkit.record.model import Episode, Progress, Role
 from memkit.write import lease, proposals
-from memkit.write.arguments import Progress, check_text, choice, progress_of
+from memkit.write.arguments import check_text, choice, progress_of
 from memkit.write.commit import Place
 from memkit.write.drafts import Draft, draft, settle
 from memkit.write.extract import Drawn, Extractor, NotKept

@@ -81,12 +81,19 @@ def propose_inside(
 
 
 def not_kept(
-    tx: SqliteUtils, one: Candidate, place: Place, decision: Decision, *, flags: tuple[str, ...], now: datetime, revision: int = 0,
+    tx: SqliteUtils,
+    candidate: Candidate,
+    place: Place,
+    decision: Decision,
+    *,
+    flags: tuple[str, ...],
+    now: datetime,
+    revision: int = 0,
     detail: str = "",
-) -> Proposal:  # fmt: skip
+) -> Proposal:
     """Log why a candidate does not enter the inbox, and return it as a proposal that was never kept, number 0."""
-    store.log(tx, Op.NOOP, decision.reason, **_where(place), key=one.key, revision=revision, now=now, detail=detail)
-    shown = one.withdrawn() if decision.reason in FORGOTTEN else one
+    store.log(tx, Op.NOOP, decision.reason, **_where(place), key=candidate.key, revision=revision, now=now, detail=detail)
+    shown = candidate.withdrawn() if decision.reason in FORGOTTEN else candidate
     return Proposal(0, place.scope, ProposalStatus.REJECTED, shown, revision, Op.NOOP, decision.reason, decision.why, now, flags)
 
 

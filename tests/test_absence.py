@@ -80,7 +80,7 @@ def broken_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def broken_hiding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recalling, "_others", lambda match, now: list(match.others))
+    monkeypatch.setattr(recalling, "stands", lambda other, now: True)
 
 
 @pytest.mark.parametrize("sabotage", [broken_order, broken_hiding])

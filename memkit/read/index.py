@@ -275,9 +275,9 @@ class Found:
     def parts(self, rows: Sequence[int]) -> list[tuple[tuple[str, float], ...]]:
         """Return what each term gave to some rows, in alphabetical order of terms; they add up to the scores, to twelve digits."""
         told: list[list[tuple[str, float]]] = [[] for _ in rows]
+        wanted = np.asarray(rows, np.int64)
         for term, having, gains in self.gains:
-            places = having.searchsorted(rows)
-            for mine, row, place in zip(told, rows, places.tolist(), strict=True):
+            for mine, row, place in zip(told, rows, having.searchsorted(wanted).tolist(), strict=True):
                 if place < len(having) and having[place] == row:
                     mine.append((term, float(gains[place])))
         return [tuple(mine) for mine in told]

@@ -42,8 +42,10 @@ def with_neighbours(view: View, found: Found, share: float, links: Links) -> Fou
     >>> found.rows.tolist(), found.scores.tolist(), found.parts([1])
     ([0, 1, 2], [1.1875, 0.875, 1.0], [(('(neighbours)', 0.875),)])
     """
+    if not share or not len(found.rows):
+        return found
     best = found.rows[np.argsort(-found.scores, kind="stable")[:SHARING]]
-    placed = links(view, best) if len(best) and share else {}
+    placed = links(view, best)
     if not placed:
         return found
     own = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
 from math import fsum
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from memkit.read.index import View
+from memkit.read.index import Floats, View
 from memkit.read.rank import Ranked
 from memkit.record import store
 from memkit.record.database import Database
 from memkit.record.model import Memory
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One memory that matched: its row in the view, parts that add up to its score, and the current values of its key in other scopes."""
 
     row: int
@@ -47,12 +45,12 @@ class Matches:
         self._documents, self._tokens = view.documents, view.tokens[found.rows]
         self._several = len(view.partitions) > 1  # else no other scope can have a value for the same key
         self._last = view.negative[found.rows]
-        self._open, self._order = np.ones(len(found.rows), bool), found.order
+        self._open, self._order = found.enough.copy(), self._placed(found)
 
     def scored_again(self, found: Ranked) -> Self:
         """Return the same rows with other scores, none looked at yet; what was read of them is kept."""
         again = copy(self)
-        again.found, again._open, again._order = found, np.ones(len(found.rows), bool), found.order
+        again.found, again._open, again._order = found, found.enough.copy(), self._placed(found)
         return again
 
     def __len__(self) -> int:
@@ -62,12 +60,12 @@ class Matches:
         """Return the next rows, best first, all above a score: at most `most`, and not many more than fit into `room` tokens."""
         if room <= 0:  # nothing is free, so nothing fits
             return []
-        places = np.flatnonzero(self._open & self.found.enough & (self._tokens <= room) & (self.found.scores > above))
-        places = places[~self._last[places]] if not self._last[places].all() else places
+        places = (self._open & (self._tokens <= room) & (self.found.scores > above)).nonzero()[0]
         if len(places) > most:  # subtle: all that equal the last one stay until ids have decided
-            places = places[self._order[places] <= np.partition(self._order[places], most - 1)[most - 1]]
+            order = self._order[places]
+            places = places[order <= np.partition(order, most - 1)[most - 1]]
         chosen = sorted(places.tolist(), key=self._rank)[:most]
-        together = int(np.count_nonzero(np.cumsum(self._tokens[chosen]) <= room))
+        together = int(np.count_nonzero(self._tokens[chosen].cumsum() <= room))
         chosen = chosen[: max(together, most // 8, 1)]  # subtle: it grows with `most`, or many that are withheld cost a round each
         self._open[chosen] = False
         return [int(self.found.rows[place]) for place in chosen]
@@ -81,17 +79,17 @@ class Matches:
         rows = list(rows)
         self._fetch([row for row in rows if row not in self._read])
         there = [row for row in rows if row in self._read]
-        enough = self.found.enough[self.found.rows.searchsorted(there)].tolist()
-        told = zip(there, self.found.parts(there), enough, strict=True)
-        return [self._match(row, dict(parts), enough=one) for row, parts, one in told]
+        enough = self.found.enough[self.found.rows.searchsorted(np.array(there, np.int64))].tolist()
+        return list(map(self._match, there, self.found.parts(there), enough))
 
     def forget_read(self) -> None:
         """Let go of what was read, so that what is asked for later is read again."""
         self._read.clear()
 
-    def _match(self, row: int, parts: dict[str, float], *, enough: bool) -> Match:
+    def _match(self, row: int, parts: tuple[tuple[str, float], ...], enough: bool) -> Match:
         memory, others = self._read[row]
-        return Match(row, memory, self._documents[row].tokens, fsum(parts.values()), parts, enough, others)
+        gained = dict(parts)
+        return Match(row, memory, self._documents[row].tokens, fsum(gained.values()), gained, enough, others)
 
     def _fetch(self, rows: Sequence[int]) -> None:
         with self._db.read() as tx:
@@ -105,5 +103,10 @@ class Matches:
             if found := memories.get(self._documents[row].seq):
                 self._read[row] = found, tuple([other for other in others.get(found.key, []) if other.id != found.id])
 
-    def _rank(self, place: int) -> tuple[bool, float, str]:
-        return bool(self._last[place]), float(self._order[place]), self._documents[self.found.rows[place]].id
+    def _placed(self, found: Ranked) -> Floats:
+        """Return what the rows are ordered by, the negative ones behind all others."""
+        order = found.order
+        return order + self._last * (np.ptp(order) + 1) if self._last.any() else order
+
+    def _rank(self, place: int) -> tuple[float, str]:
+        return float(self._order[place]), self._documents[self.found.rows[place]].id

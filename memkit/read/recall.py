@@ -1,7 +1,7 @@
 """Recall: visible, scored, filtered, verified in rank order, and filled to the budget; whatever is left out says why.
 
 Only rows of scopes that apply are ever looked at, counted or weighed. Evidence is read again before a memory is returned, lazily, in
-rank order, each source at most once. Recall only reads. Other signals than TF-IDF and reranking are not here yet.
+rank order, each source at most once. Recall only reads. Left out: scores (`rank.py`, `rerank.py`) and how hits are shown (`context.py`).
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def fill(
     nothing, so all else is taken as if it were not there.
     """
     state, seen = _Fill(budget, limit, given), dict[int, Hit | Skipped]()
-    most = FIRST if limit is None else min(limit + 1, FIRST)
+    most = FIRST if limit is None else min(limit, FIRST)
     while rows := matches.best(most, room=state.left, above=recipe.threshold):
         for match in matches.read(rows):
             seen[match.row] = outcome = _judged(match, state, recipe, now, reader)
@@ -205,17 +205,13 @@ def fill(
 
 def _judged(match: Match, state: _Fill, recipe: Recipe, now: datetime, reader: Reader) -> Hit | Skipped:
     """Decide about one match, reading its evidence only where nothing else speaks against it."""
-    if refusal := _refused(match, state, recipe, now):
+    refusal, price, against = _refused(match, state, recipe, now)
+    if refusal:
         return Skipped(match.memory, match.score, *refusal)
     check = check_memory(match.memory, reader)
     if check.verdict.holds:
-        return _hit(match, check, state, now)
+        return Hit(match.memory, match.score, match.parts, price, now - match.memory.seen, check, against)
     return Skipped(match.memory, match.score, check.verdict.withheld_as, check.why, check)
-
-
-def _others(match: Match, now: datetime) -> list[Memory]:
-    """Return the values of the same key in other scopes that are true now."""
-    return [other for other in match.others if stands(other, now)]
 
 
 def stands(other: Memory, now: datetime) -> bool:
@@ -233,7 +229,7 @@ def _skipped(matches: Matches, seen: Mapping[int, Hit | Skipped], state: _Fill, 
             state.take(outcome)
         elif outcome is not None:
             yield outcome
-        elif (match := unseen.get(row)) and (refusal := _refused(match, state, recipe, now)):
+        elif (match := unseen.get(row)) and (refusal := _refused(match, state, recipe, now)[0]):
             yield Skipped(match.memory, match.score, *refusal)
 
 
@@ -253,14 +249,16 @@ def check_request(query: object, budget: object, limit: object, recipe: object) 
 Refusal = tuple[str, str]
 
 
-def _refused(match: Match, state: _Fill, recipe: Recipe, now: datetime) -> Refusal | None:
-    others = _others(match, now)
-    if refusal := withheld(match.memory, others, now, state.given.flagged):
-        return refusal
-    if not match.enough or match.score <= recipe.threshold:
-        short = f"the best memory covers less than {recipe.coverage:.0%} of the question" if not match.enough else ""
-        return "BELOW_THRESHOLD", short or f"its score {match.score:.3f} is not above {recipe.threshold}"
-    return _room(match, state, others)
+def _refused(match: Match, state: _Fill, recipe: Recipe, now: datetime) -> tuple[Refusal | None, int, tuple[str, ...]]:
+    """Return why a match may not be taken, evidence aside, or None with its price and its rivals."""
+    others = [other for other in match.others if stands(other, now)]
+    refusal = withheld(match.memory, others, now, state.given.flagged) or _weak(match, recipe) or _crowded(match, state)
+    if refusal:
+        return refusal, 0, ()
+    against, price, left = rivals(match.memory, others), match.tokens, state.budget - state.used
+    if state.given.price is not None:
+        price = state.given.price(match.memory, bool(against))
+    return (("OVER_BUDGET", f"it needs {price} tokens and {left} are left of {state.budget}") if price > left else None), price, against
 
 
 def withheld(memory: Memory, others: Iterable[Memory], now: datetime, flagged: Mapping[str, int]) -> Refusal | None:
@@ -279,26 +277,21 @@ def withheld(memory: Memory, others: Iterable[Memory], now: datetime, flagged: M
     return None
 
 
-def _room(match: Match, state: _Fill, others: Iterable[Memory]) -> Refusal | None:
+def _weak(match: Match, recipe: Recipe) -> Refusal | None:
+    if match.enough and match.score > recipe.threshold:
+        return None
+    short = f"the best memory covers less than {recipe.coverage:.0%} of the question" if not match.enough else ""
+    return "BELOW_THRESHOLD", short or f"its score {match.score:.3f} is not above {recipe.threshold}"
+
+
+def _crowded(match: Match, state: _Fill) -> Refusal | None:
     if state.plain(match.memory) in state.contents:
         return "DUPLICATE", "a better match says the same, or the snapshot does"
     if state.limit is not None and len(state.hits) >= state.limit:
         return "OVER_LIMIT", f"{state.limit} better matches were taken already, as many as were asked for"
-    if (needs := _price(match, state, rivals(match.memory, others))) > state.budget - state.used:
-        return "OVER_BUDGET", f"it needs {needs} tokens and {state.budget - state.used} are left of {state.budget}"
     return None
-
-
-def _price(match: Match, state: _Fill, against: tuple[str, ...]) -> int:
-    return match.tokens if state.given.price is None else state.given.price(match.memory, bool(against))
 
 
 def rivals(memory: Memory, others: Iterable[Memory]) -> tuple[str, ...]:
     """Return the ids of other values of its key that are neither wider nor narrower: all of them are shown, and marked."""
     return tuple(other.id for other in others if not is_narrower(memory.scope, other.scope))
-
-
-def _hit(match: Match, check: Check, state: _Fill, now: datetime) -> Hit:
-    against = rivals(match.memory, _others(match, now))
-    price = _price(match, state, against)
-    return Hit(match.memory, match.score, match.parts, price, now - match.memory.seen, check, against)

@@ -14,7 +14,7 @@ from memkit.record import git
 from memkit.record.elsewhere import Judgement, other_files, other_lines, other_number
 from memkit.record.locate import FIND, Found, NotThere, Reading, locate
 from memkit.record.locator import Locator
-from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Role, Support, Verdict
+from memkit.record.model import Check, Evidence, EvidenceCheck, Memory, Role, Support, Verdict, aside
 from memkit.record.sessions import FORGOTTEN, SessionSource, is_session
 from memkit.record.sources import Folder, SourceMissing, Sources, Unreadable
 from memkit.record.tokens import whole_places
@@ -165,11 +165,12 @@ def check_memory(memory: Memory, reader: Reader, *, search: bool = False) -> Che
 
     A memory that cites nothing is UNVERSIONED: there is nothing to hash, and only a review date can question it.
     """
+    if not memory.evidence:
+        why = f"{aside(memory, Verdict.UNVERSIONED)}: it cites no source, so nothing can be re-read"
+        return Check(memory, Verdict.UNVERSIONED, why, ())
     checks = tuple(check(piece, reader, search=search) for piece in memory.evidence)
     verdict = decided(checks, memory.support)
-    why = next((piece.why for piece in checks if piece.verdict is verdict), "")
-    judged = Check(memory, verdict, why, checks)
-    return judged if why else Check(memory, verdict, f"{judged.aside}: it cites no source, so nothing can be re-read", checks)
+    return Check(memory, verdict, next(piece.why for piece in checks if piece.verdict is verdict), checks)
 
 
 def decided(checks: Sequence[EvidenceCheck], support: Support) -> Verdict:

@@ -72,7 +72,7 @@ class Verdict(StrEnum):
     @property
     def holds(self) -> bool:
         """Return whether a memory with this verdict may be recalled (UNVERSIONED: while its review is not due)."""
-        return self in (Verdict.VALID, Verdict.MOVED, Verdict.UNVERSIONED)
+        return self is Verdict.VALID or self is Verdict.MOVED or self is Verdict.UNVERSIONED
 
     @property
     def withheld_as(self) -> str:
@@ -367,6 +367,13 @@ class EvidenceCheck:
         return f"EvidenceCheck({self.evidence.cite}: {self.verdict}, {self.why})"
 
 
+def aside(memory: Memory, verdict: Verdict) -> str:
+    """Return what belongs beside a memory wherever it is shown: that nobody looked since, or that nothing was found; or nothing."""
+    if memory.negative:
+        return f"searched and found nothing as of {memory.seen.date()}; search again"
+    return f"not re-checked since {memory.seen.date()}" if verdict is Verdict.UNVERSIONED else ""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Check:
     """One memory and what its evidence is worth now: the verdict that decides, its sentence, and every piece with its own.
@@ -381,11 +388,8 @@ class Check:
 
     @property
     def aside(self) -> str:
-        """Return what belongs beside the memory wherever it is shown: that nobody looked since, or that nothing was found; or nothing."""
-        day = self.memory.seen.date().isoformat()
-        if self.memory.negative:
-            return f"searched and found nothing as of {day}; search again"
-        return f"not re-checked since {day}" if self.verdict is Verdict.UNVERSIONED else ""
+        """Return what belongs beside the memory wherever it is shown."""
+        return aside(self.memory, self.verdict)
 
     def __repr__(self) -> str:
         return f"Check({self.memory.key}: {self.verdict}, {self.why})"

@@ -75,6 +75,7 @@ def moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
+@lru_cache(maxsize=4096)  # what is recalled once is recalled again
 def memory_id(tenant: str, scope: str, key: str) -> str:
     """Return the id of a memory: the same key in the same scope always has the same one.
 
@@ -320,10 +321,9 @@ def _numbered(tx: SqliteUtils, tenant: str, query: str, where: dict[str, Any]) -
 
 
 def _memory(row: tuple[Any, ...], evidence: tuple[Evidence, ...]) -> Memory:
-    _, tenant, scope, key, revision, op, content, kind, trust, confidence, source, actor, *rest = row
-    *times, support, task, verification = rest[:10]
-    status = rest[10] if len(rest) > 10 else "CURRENT"
-    said = (revision, _WORDS[op], content, _WORDS[kind], _WORDS[trust], confidence, source, actor, _WORDS[status])
+    _, tenant, scope, key, revision, op, content, kind, trust, confidence, source, actor, *times = row[:19]
+    support, task, verification, *status = row[19:]
+    said = (_WORDS[op], content, _WORDS[kind], _WORDS[trust], confidence, source, actor, _WORDS[status[0] if status else "CURRENT"])
     rests = (evidence, _WORDS[support], task, verification)
-    fields: list[Any] = [memory_id(tenant, scope, key), tenant, scope, key, *said, *map(moment, times), *rests]
+    fields: Any = (memory_id(tenant, scope, key), tenant, scope, key, revision, *said, *map(moment, times), *rests)
     return Memory(*fields)

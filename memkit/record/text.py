@@ -77,10 +77,7 @@ def fold(text: str) -> Folded:
     >>> fold("\\uff50a\\u200bss").text
     'pass'
     """
-    if text.isascii() and not compiled(_CONTROL).search(text):
-        return Folded(text, range(len(text)), range(1, len(text) + 1))
-    if compiled(_ALONE).fullmatch(text):  # each of these folds to one character, whatever stands beside it
-        narrow = text.translate(_WIDE) if compiled("[\u3000\uff01-\uff5e]").search(text) else text
+    if (narrow := _one_for_one(text)) is not None:
         return Folded(narrow, range(len(text)), range(1, len(text) + 1))
     alphabet = {char: _alone(char) for char in set(text)}
     if all(len(form) == 1 for form in alphabet.values()):
@@ -88,6 +85,15 @@ def fold(text: str) -> Folded:
     clusters = list(_clusters(text, alphabet))
     offsets = [first for first, _, form in clusters for _ in form]
     return Folded("".join([form for _, _, form in clusters]), offsets, [last for _, last, form in clusters for _ in form])
+
+
+def _one_for_one(text: str) -> str | None:
+    """Return the folded text where each character, whatever stands beside it, folds to one; None for what takes a closer look."""
+    if text.isascii():
+        return None if compiled(_CONTROL).search(text) else text
+    if not compiled(_ALONE).fullmatch(text):
+        return None
+    return text.translate(_WIDE) if compiled("[\u3000\uff01-\uff5e]").search(text) else text
 
 
 def _clusters(text: str, alphabet: dict[str, str]) -> Iterator[tuple[int, int, str]]:
@@ -155,7 +161,8 @@ def plain(value: str) -> str:
     >>> plain("  Deploy   on Friday ")
     'Deploy on Friday'
     """
-    return " ".join(fold(value).text.split())
+    narrow = _one_for_one(value)
+    return " ".join((fold(value).text if narrow is None else narrow).split())
 
 
 def normalise(value: str) -> str:

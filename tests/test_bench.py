@@ -141,7 +141,8 @@ def test_a_peer_that_is_not_installed_gives_a_row_that_says_so(monkeypatch):
 
     monkeypatch.setattr(peers, "import_module", absent)
     rows = bench_scale.recall_peers(QUICK)
-    assert [row.name for row in rows] == ["recall-langgraph", "recall-chromadb", "recall-mem0"]
+    named = [f"{start}-{peer}" for start in ("recall", "recall-one-of-ten") for peer in ("langgraph", "chromadb", "mem0")]
+    assert [row.name for row in rows] == named
     assert all("not installed here: pip install 'memkit[bench]'" in row.theirs and row.rounds == () for row in rows)
     assert "not installed here" in bench.as_table(rows) and json.loads(bench.as_json(rows))["rows"][0]["ratio"] == 0
 

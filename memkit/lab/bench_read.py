@@ -62,7 +62,10 @@ def recall(sizes: Sizes) -> list[Row]:
 
 
 def add_then_query(sizes: Sizes, name: str = "add-then-query", target: str = "") -> list[Row]:
-    """Compare one more memory and a question right after it, index followed and never rebuilt, with a refit: both must find it first."""
+    """Compare one more memory and a question right after it, index followed and never rebuilt, with a refit: both must find it first.
+
+    Measured warm, a few of each side in a row.
+    """
     found: list[tuple[list[str], list[str]]] = []
     with filled(sizes) as kit:
         store = _contents(kit, range(sizes.scopes))
@@ -76,7 +79,7 @@ def add_then_query(sizes: Sizes, name: str = "add-then-query", target: str = "")
             store[f"new-{number}"] = f"novelty{number} {question(number)}"
             found.append((refit(store, f"novelty{number}", "word")[:1], [f"new-{number}"]))
 
-        rounds = alternate(ours, theirs, rounds=sizes.rounds, each=sizes.each)
+        rounds = alternate(ours, theirs, rounds=sizes.rounds, each=sizes.each, in_a_row=sizes.each)
     what = "one more text, then a refit on the whole store, scikit-learn's own tokenizer"
     agree = all(got == expected for got, expected in found)
     return [Row(name, "remember one, then recall", what, "s", rounds, speed(rounds), target, agree, _sizes(sizes))]

@@ -13,6 +13,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 
@@ -48,15 +49,18 @@ def add_large(sizes: Sizes) -> list[Row]:
 
 
 def recall_peers(sizes: Sizes) -> list[Row]:
-    """Compare a whole verified recall with what stores for agents call a search, at the usual size."""
-    with bench_read.filled(sizes) as kit:
-        stored, ours = _stored(sizes), bench_read.ask
-        compared = ((peers.langgraph, "at least 4"), (peers.chromadb, "at least 8"), (peers.mem0, "at least 50"))
-        what = "recall in one of the scopes"
-        return [
-            _beside(f"recall-{peer.__name__}", what, lambda query: ours(kit, query), (peer, stored, target), sizes)
-            for peer, target in compared
-        ]
+    """Compare a whole verified recall with what stores for agents call a search: in one scope of the usual size, and in one of several."""
+    compared = ((peers.langgraph, "at least 4"), (peers.chromadb, "at least 8"), (peers.mem0, "at least 50"))
+    rows = []
+    for name, scopes in (("recall", 1), ("recall-one-of-ten", 10)):
+        some = replace(sizes, scopes=scopes)
+        with bench_read.filled(some) as kit:
+            stored = _stored(some)
+            for peer, target in compared:
+                others = (peer, stored, target if scopes == 1 else "")
+                what = f"recall in a scope of {some.memories // scopes:,}"
+                rows.append(_beside(f"{name}-{peer.__name__}", what, partial(bench_read.ask, kit), others, some))
+    return rows
 
 
 def growth(sizes: Sizes) -> list[Row]:

@@ -17,12 +17,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import log, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from memkit.read.analyze import analyze
 
@@ -67,6 +67,8 @@ class Partition:
         self.documents: list[Document] = []  # by row
         self.entries: list[bytes] = []  # by row: pairs of a term's number and its count, 32 bits each, in alphabetical order of terms
         self.lengths: array[int] = array("i")  # by row: terms, repeated ones as often as they occur
+        self.tokens: array[int] = array("i")  # by row, as what follows: what its document says, in one piece for a view
+        self.negative: array[int] = array("b")
         self.stamp = object()  # another one after every change
         self._rows: dict[str, int] = {}
         self._free: list[int] = []  # numbers of terms that are gone
@@ -86,6 +88,8 @@ class Partition:
         self.entries.append(array("i", [n for pair in zip(numbers, counts.values(), strict=True) for n in pair]).tobytes())
         self.documents.append(document)
         self.lengths.append(sum(counts.values()))
+        self.tokens.append(document.tokens)
+        self.negative.append(document.negative)
         self.stamp = object()
 
     def drop(self, id: str) -> None:
@@ -142,8 +146,10 @@ class Partition:
             for number, _ in self._pairs(last):
                 insort(self.postings[number], row << 32 | self._take(number, last))
             self._rows[self.documents[last].id] = row
-        self.documents[row], self.entries[row], self.lengths[row] = self.documents[last], self.entries[last], self.lengths[last]
-        del self.documents[last], self.entries[last], self.lengths[last]
+        by_row: list[Any] = [self.documents, self.entries, self.lengths, self.tokens, self.negative]
+        for values in by_row:
+            values[row] = values[last]
+            del values[last]
 
 
 class View:
@@ -176,7 +182,7 @@ class View:
     @cached_property
     def documents(self) -> list[Document]:
         """What is known of each row."""
-        return [document for partition in self.partitions for document in partition.documents]
+        return list(chain.from_iterable(partition.documents for partition in self.partitions))
 
     @cached_property
     def ids(self) -> list[str]:
@@ -186,17 +192,17 @@ class View:
     @cached_property
     def tokens(self) -> Ints:
         """What each row costs of a budget."""
-        return np.fromiter((document.tokens for document in self.documents), np.int32, self.size)
+        return self._by_row(np.int32, "tokens")
 
     @cached_property
     def negative(self) -> NDArray[np.bool_]:
         """Whether each row only says that a search found nothing."""
-        return np.fromiter((document.negative for document in self.documents), bool, self.size)
+        return self._by_row(np.bool_, "negative")
 
     @cached_property
     def lengths(self) -> Ints:
         """The terms of each row, repeated ones as often as they occur."""
-        return np.concatenate([np.zeros(0, np.int32), *(np.array(partition.lengths, np.int32) for partition in self.partitions)])
+        return self._by_row(np.int32, "lengths")
 
     def id(self, row: int) -> str:
         """Return the id of a row."""
@@ -242,6 +248,9 @@ class View:
             mine = missing[start:end]
             self._norms[mine] = self._lengths_of(partition, mine - self.starts[at])
         return self._norms
+
+    def _by_row(self, kind: DTypeLike, name: str) -> NDArray[Any]:
+        return np.concatenate([np.zeros(0, kind), *(np.array(getattr(partition, name), kind) for partition in self.partitions)])
 
     def _lists(self, term: str) -> list[tuple[int, array[int]]]:
         pairs = zip(self.starts, self.partitions, strict=False)

@@ -1,4 +1,4 @@
-"""The recall lab and its curves in JupyterLab in a real Chromium: one session, used as a learner uses them."""
+"""The recall lab, its curves and a progress bar in JupyterLab in a real Chromium: one session, used as a learner uses them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ CELLS = [
     "kit.remember('退款', '退款超时是三天。', scope=shop)\nsources['prod.cfg'] = 'timeout=45\\n'",
     "RecallLab(kit, {'prod': prod, 'shop': shop}, query='What is the payment timeout? Who keeps the rota?', budget=60)",
     "told = lab.retrieval.ask(lab.retrieval.own_set(40), [memkit.BALANCED])\nRecallCurves(told)",
+    "from memkit.widgets.bar import Bar\n\nbar = Bar('memories indexed')\nbar",
+    "kit.warm(scope=prod, progress=bar)",
 ]
 
 
@@ -32,7 +34,10 @@ def test_a_learner_asks_starves_and_flips_a_switch(chromium: str, tmp_path: Path
         notebook.run_all()
         use_the_lab(browser, notebook, notebook.panel(0))
         use_the_curves(notebook.panel(1))
-        keep_pictures(browser, {"recall": notebook.panel(0), "curves": notebook.panel(1)})
+        bar = notebook.panel(2)  # the cell after it has moved it
+        expect(bar.get_by_text("memories indexed: 4 of 4")).to_be_visible(timeout=SOON)
+        expect(bar.locator(".widget-hprogress")).to_be_visible()
+        keep_pictures(browser, {"recall": notebook.panel(0), "curves": notebook.panel(1), "bar": bar})
         assert browser.errors == []
 
 

@@ -103,11 +103,15 @@ class ReadingVerbs(Opened):
     def warm(self, *, scope: Scope, progress: Progress | None = None) -> int:
         """Index what is visible here now and not at the first question, and return how many memories that is.
 
-        `progress` is called with how many memories of a scope are indexed, and of how many; it must not use the store.
+        `progress` is called with how many memories of a scope are indexed, and of how many, and at last with all that are visible; it
+        must not use the store.
         """
         require(self.principal, "search")
+        tell = progress_of(progress)
         with self.db.read() as tx:
-            return self._index.view(tx, self._visible(scope), progress_of(progress)).size
+            size = self._index.view(tx, self._visible(scope), tell).size
+        tell(size, size)
+        return size
 
     def _recalled(
         self, query: str, scope: Scope, given: Conditions, *, budget: int, limit: int | None, recipe: Recipe | None, now: datetime

@@ -2,8 +2,8 @@
 
 Two ways. `rehearse` keeps a picture of the store's files at each point: what a process that is killed there leaves behind, since no code of
 its own runs any more. It is quick enough to take every point. `kill` runs the job in a process of its own and really ends it at one point.
-Points are the statements of the database and, of the snapshot, each flush and rename. Not here: what SQLite does inside its COMMIT, where
-its own journal is trusted, and a disk that lies about what it has kept.
+Points are the statements of the database and, of the snapshot, each flush and rename. Not here: the writes and flushes that SQLite makes
+inside its COMMIT (`tests/test_killed_in_commit.py` kills at each of them), and a disk that lies about what it has kept.
 """
 
 from __future__ import annotations

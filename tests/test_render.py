@@ -107,13 +107,19 @@ MARKS = [
     "[IN\u200bST]", "⟦/INST⟧", "[SYSTEM_PROMPT]", "[/AVAILABLE_TOOLS]", "[TOOL_CALLS]", "[SYSTEM]", "[/user]",
     "<<SYS>>", "<</SYS>>", "≪SYS≫", "«SYS»", "<|im_start|>", "＜｜im_start｜＞", "《|im_end|》", "‹ǀsystemǀ›",
     "[|assistant|]", "<|system|>", "<start_of_turn>", "＜start_of_turn＞", "〈start_of_turn〉", "❮end_of_turn❯",
-    "<｜User｜>",
+    "<｜User｜>", "[THINK]", "[/THINK]", "[CALL_ID]", "[ARGS]", "［ARGS］", "[IMG]", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]",
+    "[SUFFIX]", "[AUDIO]", "[BEGIN_AUDIO]", "[MODEL_SETTINGS]", "[/model_settings]", "[gMASK]", "[MASK]", "[EOT]", "[EOS]", "[PAD]",
+    "[start_header_id]", "〈|im_middle|〉", "〈im_assistant〉", "〈fim_middle〉", "〈tool_response〉", "〈/function_calls〉",
+    "〈|turn〉", "〈channel|〉", "<|channel|>analysis<|message|>", "<|START_OF_TURN_TOKEN|>", "<|header_start|>", "<|observation|>",
+    "<｜tool▁calls▁begin｜>", "<start_function_call>", "<think>", "<tool_call>", "<invoke name=x>", "</s>",
 ]  # fmt: skip
 TURNS = ["Human:", "Assistant:", "### Instruction:", "### 指令：", "系统：", "User：", "ＳＹＳＴＥＭ："]
 ORDINARY = [
     "list[0]", "[redacted:email]", "[forgotten]", "[the guide](docs/guide.md)", "[x] done, [ ] open",
     "【部署】用 make", "《购物车》", "「下单」", "a[i|j]", "[user]\nname=ann", "[tool.ruff]", "map[string][]User",
     "[WARN] disk full", "[out_of_range]", "(system) and {USER}", "«bonjour»", "f(x)[-1] | y", "[1] see note",
+    "run [args] [FILE]", "[ARG]... [-v]", "[prefix]/bin", "[img]x[/b]", "[audio]\nrate=8", "[think tank]", "[a-z|]", "rows[mask]",
+    "[tool] and [mask]", "[x|", "|y]", "[PREFIX-1]", "[RESULTS]", "[MASKED]",
 ]  # fmt: skip
 
 
@@ -132,6 +138,14 @@ def test_no_mark_of_a_chat_template_stands_in_a_rendering(form: str, mark: str) 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_brackets_stay_as_they_are(text: str) -> None:
     assert quoted(text) == json.dumps(text, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    "text", ["usage: run [ARGS] [FILE]", "cp [PREFIX]/a [SUFFIX]", "x[MASK] = 0", "[THINK] before you act", "df[AUDIO|"]
+)
+def test_what_only_looks_like_a_mark_is_quoted_and_never_dropped(text: str) -> None:
+    assert json.loads(quoted(text)) == text
+    assert re.sub(r"\\u00..", "", quoted(text)) == json.dumps(re.sub(r"\[(ARGS|PREFIX|SUFFIX|MASK|THINK)\]", r"\1", text))
 
 
 def test_no_lines_give_no_block() -> None:

@@ -21,11 +21,14 @@ _CLOSE = (
     r"[\]>\u00bb\u02c3\u1433\u2046\u226b\u232a\u276d\u276f\u2771\u2773\u27e7-\u27ee\u2984-\u2998\u29fd\u2aa2\u3009-\u3011\u3015-\u301b]"
 )
 _BAR, _SLASH = r"[|\u00a6\u01c0\u2223\u2502\u2758]", r"[/\u2044\u2215\u2571]"
-_NAMES = r"""INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS?|RESULTS?|CONTENT)|[BE]OS|im_(?:start|end)|(?:start|end)_header_id
-    |(?:start|begin|end)_?of_?(?:turn|text)|eot_id|eom_id"""
-_ROLES = "SYSTEM|USER|ASSISTANT|HUMAN|MODEL|TOOL|DEVELOPER|INSTRUCTIONS?"
-# subtle: a role in small letters, as in `[user]`, is a section of a configuration file, unless a slash closes it
-_TURN = rf"""(?x) {_OPEN}{{1,3}}\ ? (?: {_SLASH}?\ ?(?i:{_NAMES}) | {_SLASH}\ ?(?i:{_ROLES}) | {_ROLES} | {_BAR}[^|\[\]<>]{{1,40}}{_BAR} )
+_NAMES = r"""INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|(?:TOOL|FUNCTION)_(?:CALLS?|RESULTS?|RESPONSES?|OUTPUTS?|CONTENT)|[BE]OS
+    |im_(?:start|end|sep|middle|system|user|assistant)|fim_(?:prefix|middle|suffix|pad|begin|hole|end)|(?:start|end)_header_id
+    |(?:start|begin|end)_?of_?(?:turn|text|role|image|sentence)|(?:start|end)_function_(?:call|response|declaration)|eot_id|eom_id"""
+_ROLES = """SYSTEM|USER|ASSISTANT|HUMAN|MODEL|TOOL|DEVELOPER|INSTRUCTIONS?|THINK|CALL_ID|ARGS|IMG(?:_BREAK|_END)?|PREFIX|MIDDLE|SUFFIX
+    |(?:BEGIN_|OUTPUT_)?AUDIO|TRANSCRIBE|MODEL_SETTINGS|[gs]?MASK|EOT|PAD|UNK|CLS|SEP"""
+# subtle: a role in small letters, as in `[user]` or `[args]`, is a section of a file or an argument, unless a slash closes it
+_TURN = rf"""(?x) {_OPEN}{{1,3}}\ ? (?: {_SLASH}?\ ?(?i:{_NAMES}) | {_SLASH}\ ?(?i:{_ROLES}) | {_ROLES}
+    | {_BAR}[^|\[\]<>]{{1,40}}{_BAR} | {_BAR}\w{{3,30}} | \w{{3,30}}{_BAR} )
     \ ?{_CLOSE}{{1,3}}"""
 _WORTH = rf"{_OPEN}|[\uff1c\uff3b\ufe47\ufe5d\ufe64]"  # also those that fold to one
 _BRACKET = rf"{_OPEN}|{_CLOSE}"

@@ -48,7 +48,7 @@ def words(html: str) -> str:
 def test_it_shows_hits_with_parts_skipped_with_reasons_and_what_was_looked_for(lab, kit):
     assert lab.recall == kit.recall(QUESTION, scope=PROD, budget=60)
     assert keys(lab) == ["oncall", "runbook", "retries"]
-    assert "3 hits, 49 of 60 tokens. 1 skipped: 1 STALE_SOURCE." in words(lab.status.value)
+    assert "3 hits, 50 of 60 tokens. 1 skipped: 1 STALE_SOURCE." in words(lab.status.value)
     for hit in lab.recall.hits:
         assert f"{hit.score:.3f} =" in lab.returned.value and hit.memory.content in lab.returned.value
         assert all(f"+{value:.3f} {name}" in words(lab.returned.value) for name, value in hit.parts.items())

@@ -27,7 +27,12 @@ _WIDE = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF
 _INVISIBLE = frozenset(map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 _COMPOSING = (range(0x1161, 0x1200), range(0x16D63, 0x16D6B))  # letters, not marks, that still compose with what stands before them
 
-_ASCII_TOKEN = r"[A-Za-z]{1,4}|[0-9]|[!-/:-@\[-`{-~]|[ \t]{2,}|[\n\r]+|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+_ASCII_TOKEN = (
+    r"[A-Z][a-z]{1,3}|[a-z]{1,4}|[A-Z]{1,3}|[0-9]|[!-/:-@\[-`{-~]"
+    r"| {1,16}(?= [0-9])| {2,16}| (?=[0-9])|\t{1,16}|[\n\r]{1,16}|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+)
+_NO_WORD = r"[0-9][A-Za-z]|[A-Za-z][0-9]|[A-Za-z]{17}"
+_HASH = rf"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*?(?:{_NO_WORD}))[A-Za-z0-9]+"  # what is no word: a digit at a letter, or too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +229,17 @@ def _bare(text: str) -> str:
 def count_tokens(text: str) -> int:
     """Estimate the tokens of `text`, deliberately high, without a model.
 
-    The rule: each started group of four ASCII letters, each digit, each ASCII punctuation or control character, each run of line ends
-    and each run of two or more blanks is 1 (a single blank is free, as it joins its word); any other character is 2, and 4 outside the
-    basic plane; and 1 more for any text at all. "" is 0, and text never costs less for being part of a longer one.
+    The rule: each started group of four ASCII letters, or of three capitals, each digit, each ASCII punctuation or control character, each
+    started run of 2 to 16 blanks, and of 1 to 16 tabs or line ends, is 1 (a single blank is free, as it joins its word, but not before a
+    digit); a word in which a digit and a letter meet, or of more than 16 letters, costs 1 a character, as a hash does; any other
+    character is 2, and 4 outside the basic plane; and 1 more for any text at all. "" is 0, and text never costs less for being part of a
+    longer one. Words of random letters, up to 16 of them, may cost a model more.
 
-    >>> count_tokens("Retry twice, then stop."), count_tokens("重试两次")
-    (9, 9)
+    >>> count_tokens("Retry twice, then stop."), count_tokens("重试两次"), count_tokens("at 8 on db3c")
+    (9, 9, 10)
     """
-    ascii_part = len(compiled(_ASCII_TOKEN).findall(text)) + bool(text)
+    spread = compiled(_HASH).sub(lambda word: "0" * len(word[0]), text) if compiled(_NO_WORD).search(text) else text
+    ascii_part = len(compiled(_ASCII_TOKEN).findall(spread)) + bool(text)
     if text.isascii():
         return ascii_part
     near = len(compiled(r"[\x80-\uffff]").findall(text))

@@ -36,7 +36,7 @@ def told(before: lab.Ask, after: lab.Ask, kit: memkit.Kit) -> list[tuple[str, in
 
 
 def test_what_entered_and_what_left_says_what_stood_against_it(kit):
-    two = lab.Ask(QUESTION, SHOP, 30)
+    two = lab.Ask(QUESTION, SHOP, 31)
     assert told(two, lab.flipped(two, "the question as one need"), kit) == [
         ("retries", 1, 1, "stays", ""),
         ("timeout", None, 2, "entered", "before: OVER_BUDGET"),

@@ -14,7 +14,7 @@ from memkit.record.model import Episode, Kind, Role
 from memkit.record.text import count_tokens
 from memkit.write.dates import absolute
 from memkit.write.extract import MOST_TOKENS, Extraction
-from memkit.write.rules import Rules
+from memkit.write.rules import LONGEST_SENTENCE, Rules
 from memkit.write.unwanted import unwanted
 
 MONDAY = datetime(2026, 11, 30, 9, tzinfo=UTC)
@@ -244,6 +244,18 @@ def test_any_text_gives_literal_quotes_and_short_contents(turns):
 def test_an_episode_of_a_megabyte_is_read_in_part_and_in_bounded_work():
     found = extract(("user", "The port is 80. " + "a, b is 1. " * 90_000 + "We use pnpm."))
     assert [one.content for one in found.candidates] == ["The port is 80"]
+    assert [(one.start, one.reason) for one in found.refused if one.reason == "TOO_MANY"] == [(16 + 1_999 * 11, "TOO_MANY")]
+
+
+@pytest.mark.parametrize("role", ["user", "assistant", "tool"])
+def test_a_sentence_that_runs_on_is_refused_by_name_and_its_neighbours_are_read(role):
+    longest = "The port is 80 " + "x" * (LONGEST_SENTENCE - 16) + "."
+    assert len(longest) == LONGEST_SENTENCE
+    assert "RUNS_ON" not in {one.reason for one in extract((role, longest)).refused}
+    text = f"We use pnpm. The {longest} We use Redis for caching."
+    found = extract((role, text))
+    assert [(one.start, one.end) for one in found.refused if one.reason == "RUNS_ON"] == [(13, 17 + LONGEST_SENTENCE)]
+    assert ["We use pnpm" in one.quote for one in found.candidates] == ([] if role == "assistant" else [True, False])
 
 
 def test_what_is_extracted_is_proposed_and_an_experience_brings_its_task_and_proof():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from memkit.record.fence import recalled_spans
 from memkit.record.model import Episode, Kind, Role
@@ -25,7 +24,7 @@ from memkit.write.subjects import is_chinese, is_vague, topic, topic_key
 from memkit.write.table import read
 from memkit.write.unwanted import REASONS, Reason, unwanted
 
-MOST_SENTENCES = 2_000  # of one episode; what is longer is output
+MOST_SENTENCES, LONGEST_SENTENCE = 2_000, 600  # of one episode, and characters of one; the rest is refused unread
 LOW_TRUST = 0.4  # confidence in what a tool or a web page says
 FLAGGED = 0.1  # confidence in what reads like an instruction to the assistant
 _PRONOUN = r"(?i)(?:it|they)\b|它们?"
@@ -51,7 +50,7 @@ class Rules:
         [('package-manager', 'We use pnpm here')]
         """
         reading = _Reading({episode.number: episode for episode in episodes}, self.count)
-        said = {episode.number: list(_sentences(episode)) for episode in readable(episodes)}
+        said = {episode.number: list(reading.heard(episode)) for episode in readable(episodes)}
         every = [one for sentences_ in said.values() for one in sentences_]
         for lesson in lessons(one for one in every if reading.may_tell(one)):
             reading.learn(lesson, every)
@@ -95,6 +94,19 @@ class _Reading:
         self.turned, self.subject = False, ""
         for start, end in recalled_spans(self.episodes[number].text or ""):
             self.refuse(Said(number, self.episodes[number].role, start, end, ""), REASONS["RECALLED"])
+
+    def heard(self, episode: Episode) -> Iterator[Said]:
+        """Yield the sentences of an episode; what runs on too long, or comes after too many, is refused and not looked at."""
+        text = episode.text or ""
+        for place, (start, end) in enumerate(sentences(text)):
+            if place == MOST_SENTENCES:
+                self.refuse(Said(episode.number, episode.role, start, len(text), ""), REASONS["TOO_MANY"])
+                return
+            said = Said(episode.number, episode.role, start, end, text[start:end])
+            if end - start <= LONGEST_SENTENCE:
+                yield said
+            else:
+                self.refuse(said, REASONS["RUNS_ON"])
 
     def may_tell(self, said: Said) -> bool:
         """Return whether a sentence may be part of a lesson: not one that supposes, nor one from a page that gives orders."""
@@ -274,12 +286,6 @@ def _same_form(before: str, one: Statement) -> bool:
 
 
 _ENDS = " \t\n.,;!。，；！、"
-
-
-def _sentences(episode: Episode) -> Iterator[Said]:
-    text = episode.text or ""
-    for start, end in islice(sentences(text), MOST_SENTENCES):
-        yield Said(episode.number, episode.role, start, end, text[start:end])
 
 
 def _refusal(episode: Episode, said: Said, one: Statement, clause: str) -> Reason | None:

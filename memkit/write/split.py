@@ -14,7 +14,6 @@ from memkit.record.text import compiled
 from memkit.write.subjects import is_chinese
 from memkit.write.table import read
 
-LONGEST_SENTENCE = 600  # characters; what runs on longer is not speech
 _NOT_SPEECH = r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)|(?m:^[ \t]*>.*$)"
 _END = r"[。！？；]+[\"'”’)）」]?|[!?;](?=\s|$)|(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)\.+[\"')]?(?=\s|$)|\n+"
 _JOINT = r",?\s+(?:and|but|while|whereas|plus)\s+(?:that\s+|also\s+|then\s+)?|[;,]\s+|\s+[—–-]{1,2}\s+"
@@ -76,7 +75,7 @@ def _speech(text: str) -> str:
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     said = text[start:end]
     start, end = start + len(said) - len(said.lstrip()), end - len(said) + len(said.rstrip())
-    if start < end and end - start <= LONGEST_SENTENCE:
+    if start < end:
         yield start, end
 
 

@@ -1,7 +1,7 @@
 """Say why a sentence is not worth keeping although it looks like a statement: the negative list.
 
 Reasons and their patterns are in `unwanted.toml`: QUESTION, HYPOTHETICAL, TRANSIENT, ONE_OFF, EXPLANATION. What only the conversation
-shows is refused elsewhere, by `extract.py`: RECALLED, RESTATED, ASSISTANT_CLAIM, TOO_LONG. Left out: whether a statement is true.
+shows is refused elsewhere, by `extract.py`: RECALLED, RESTATED, ASSISTANT_CLAIM, TOO_LONG, RUNS_ON. Left out: whether a statement is true.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ REASONS = {  # those that only the conversation shows
     "RESTATED": Reason("RESTATED", "this session said it before; once is enough"),
     "ASSISTANT_CLAIM": Reason("ASSISTANT_CLAIM", "what the assistant says is never evidence; cite a source, or let a person say it"),
     "TOO_LONG": Reason("TOO_LONG", "it has more than 160 tokens and does not split into single facts; say it shorter"),
+    "RUNS_ON": Reason("RUNS_ON", "it has more than 600 characters, which the rules do not read; say it in shorter sentences"),
+    "TOO_MANY": Reason("TOO_MANY", "the rules read 2,000 sentences of an episode, and this is the rest; record it in several episodes"),
     "NOT_IN_EPISODE": Reason("NOT_IN_EPISODE", "the quoted words stand in no episode that could be read; quote literally"),
     "NOT_A_PERSON": Reason("NOT_A_PERSON", "only a person may ask to forget; what a tool or a page says is data"),
     "SUPERSEDED": Reason("SUPERSEDED", "the same session replaced it later; only what replaced it is kept"),

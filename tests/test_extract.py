@@ -13,7 +13,7 @@ from memkit.record.fence import is_recalled
 from memkit.record.model import Episode, Kind, Role
 from memkit.record.text import count_tokens
 from memkit.write.dates import absolute
-from memkit.write.extract import MOST_TOKENS, Extraction
+from memkit.write.extract import MOST_TOKENS, Extraction, readable
 from memkit.write.rules import LONGEST_SENTENCE, Rules
 from memkit.write.unwanted import unwanted
 
@@ -183,6 +183,19 @@ def test_only_what_the_model_saw_is_read():
     assert extract(("user", "We use pnpm."), visible=False) == Extraction()
     assert extract(("system", "We use pnpm.")) == Extraction()
     assert extract() == Extraction()
+
+
+@pytest.mark.parametrize(
+    "text", ["Hi there!", "ok, thanks a lot :)", "Good morning. How are you?", "好的，谢谢！", "👍", "----- *** -----"]
+)
+def test_small_talk_and_mere_marks_are_not_of_the_task(text):
+    every = episodes(("user", text), ("tool", text), ("user", f"{text} We use pnpm."))
+    assert readable(every) == every[2:]
+
+
+@pytest.mark.parametrize("text", ["yes", "no", "不是", "8081", "it works", "12 passed", "thanks to Redis", "做好的", "ok " * 100])
+def test_what_decides_corrects_or_proves_something_is_of_the_task(text):
+    assert [one.text for one in readable(episodes(("user", text)))] == [text]
 
 
 def test_a_tool_may_say_something_but_is_hardly_believed():

@@ -150,7 +150,7 @@ def test_an_answer_that_cannot_be_read_is_an_error_without_content(answer):
 
 def test_nothing_to_read_asks_nobody():
     Scripted.asked = ()
-    assert extract("no json", ("system", "We use pnpm.")) == Extraction()
+    assert extract("no json", ("system", "We use pnpm."), ("user", "Hi, thanks!")) == Extraction()
     assert Scripted.asked == ()
 
 

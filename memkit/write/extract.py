@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memkit.record.model import Episode, Kind, Proposal, Role
+from memkit.record.text import compiled, fold
+from memkit.write.table import read
 
 MOST_TOKENS = 160  # of a single fact, extracted or consolidated: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PROMOTED_SNIPPET_TOKENS of openclaw
+LONGEST_TALK = 200  # characters; whoever says more may say something
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +93,20 @@ class Extractor(Protocol):
 
 
 def readable(episodes: Sequence[Episode]) -> list[Episode]:
-    """Return the episodes an extractor may read: what the model saw, and not the system's own text or what was forgotten."""
-    return [episode for episode in episodes if episode.visible and episode.text and episode.role is not Role.SYSTEM]
+    """Return the episodes an extractor may read: what the model saw and what may be of the task.
+
+    Not of the task are the system's own text, and an episode of nothing but small talk or marks. What was forgotten is gone.
+    """
+    told = [episode for episode in episodes if episode.visible and episode.text and episode.role is not Role.SYSTEM]
+    return [episode for episode in told if not small_talk(episode.text or "")]
+
+
+def small_talk(text: str) -> bool:
+    """Return whether a text only greets, thanks, takes leave or fills a pause (`small_talk.toml`): nothing with a letter or digit is left.
+
+    >>> small_talk("Hi there! Thanks a lot 👍"), small_talk("好的，谢谢！"), small_talk("ok, we use pnpm"), small_talk("8081")
+    (True, True, False, False)
+    """
+    words = read("small_talk.toml")["words"]
+    idle = compiled(rf"\b(?:{'|'.join(words['english'])})\b|{'|'.join(words['chinese'])}")
+    return len(text) <= LONGEST_TALK and not compiled(r"[^\W_]").search(idle.sub("", fold(text).text.casefold()))

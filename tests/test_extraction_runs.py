@@ -414,7 +414,40 @@ def test_dropping_what_was_derived_and_replaying_gives_the_same_set(monkeypatch:
             assert waiting(kit) == before
 
     check()
-    monkeypatch.setattr(episodes, "_cursor", lambda tx, session, **changes: {"done": 30, "wanted": 0, "low": 0})
+    monkeypatch.setattr(episodes, "_ends", lambda tx, session: [5])
+    assert fails(check)
+
+
+def test_what_waited_waits_on_where_a_replay_fails_in_any_of_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sabotaged twin takes away what waits before it knows what takes its place."""
+
+    def check() -> None:
+        clock = Clock()
+        with opened(clock=clock) as kit:
+            for number in range(3):
+                kit.record("monday", "user", f"key{number}: value {number}", scope=SHOP)
+                kit.extract("monday", scope=SHOP, extractor=Notes())
+            before, log = kit.inbox(scope=SHOP), len(kit.events(scope=SHOP))
+            for failing in range(1, 4):
+                notes = Notes(lambda: 1 / (len(notes.shown) - failing))  # noqa: B023
+                with pytest.raises(ZeroDivisionError):
+                    kit.reextract("monday", scope=SHOP, extractor=notes)
+                assert len(notes.shown) == failing
+                assert kit.inbox(scope=SHOP) == before
+                assert [event.reason for event in kit.events(scope=SHOP)[log:]] == ["FAILED"] * failing
+                clock.now += timedelta(hours=1)
+            assert kit.extract("monday", scope=SHOP, extractor=Notes()) == [], "and what was read stays read"
+            assert len(kit.reextract("monday", scope=SHOP, extractor=Notes())) == 3
+
+    check()
+    begin = episodes._begin
+
+    def drop_first(session: episodes.Session, *, again: bool) -> object:
+        with session.db.write() as tx:
+            proposals.drop_extracted(tx, session.place, session.name, session.now())
+        return begin(session, again=again)
+
+    monkeypatch.setattr(episodes, "_begin", drop_first)
     assert fails(check)
 
 

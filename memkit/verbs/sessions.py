@@ -71,9 +71,10 @@ class SessionVerbs(Opened):
             raise
 
     def reextract(self, session: str, *, scope: Scope, extractor: Extractor | None = None, progress: Progress | None = None) -> Drawn:
-        """Drop what waits and was extracted from a session, and extract it all once more, as an operator: what was forgotten stays away.
+        """Extract a session once more from the beginning, as an operator, in the place of what was extracted from it and waits.
 
-        What was read in several runs is read in the same runs again; `progress` is called after each with how many are done, of how many.
+        What was forgotten stays away. What was read in several runs is read in the same runs again; `progress` is called after each with
+        how many are done, of how many. Raises what `extract` raises, and what `progress` raises; what waited waits on then.
         """
         require(self.principal, "write", "history", "admin")
         return episodes.extract(self._session(session, scope, extractor), again=True, progress=progress)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from sqlite_utils import Database as SqliteUtils
 
@@ -101,19 +102,17 @@ class Session:
 def extract(session: Session, *, again: bool = False, progress: Progress | None = None) -> Drawn:
     """Propose what is new in a session, and return what became of each candidate, and what the extractor refused there.
 
-    Returns nothing where somebody else is extracting: one more run follows theirs. `again` drops what waits and reads everything once more,
-    run by run as it was read before. Raises NotFound for a session that was not recorded in this scope, Refused("BACKING_OFF") after a
-    failure, and whatever the extractor raises.
+    Returns nothing where somebody else is extracting: one more run follows theirs. `again` reads everything once more, run by run as it was
+    read before, and lets it take the place of what waits. Raises NotFound for a session that was not recorded in this scope,
+    Refused("BACKING_OFF") after a failure, and whatever the extractor raises; what waited waits on then.
     """
     told = progress_of(progress)
     held, ends = _begin(session, again=again)
-    found, runs = Drawn(), len(ends)
+    found = Drawn()
     try:
         while held is not None:
-            ended = ends.pop(0) if ends else None
-            drawn, held = _run(session, held, ended, more=bool(ends))
-            found = found.and_then(drawn)
-            told(max(runs - len(ends), 1), max(runs, 1))
+            drawn, held = _run(session, held, ends, told)
+            found, ends = found.and_then(drawn), []
     except BaseException as error:
         with session.db.write() as tx, suppress(LeaseLost):
             if held is not None:
@@ -142,38 +141,53 @@ def _begin(session: Session, *, again: bool) -> tuple[lease.Lease | None, list[i
             raise Refused("EXTRACTING", f"somebody is extracting from this session, at most until {claim.until}; call again after that")
         if claim.lease is None:
             _cursor(tx, session, wanted=1)
-        if not again:
-            return claim.lease, []
-        proposals.drop_extracted(tx, session.place, session.name, session.now())
-        _cursor(tx, session, done=0)
-        return claim.lease, _ends(tx, session)
+        return claim.lease, _ends(tx, session) if again else []
 
 
-def _run(session: Session, held: lease.Lease, end: int | None, *, more: bool) -> tuple[Drawn, lease.Lease | None]:
-    """Read on to the end, or to episode `end`, and write what was found. Returns the lease where another run is due, else None."""
+def _run(session: Session, held: lease.Lease, ends: Sequence[int], told: Progress) -> tuple[Drawn, lease.Lease | None]:
+    """Read on to the end, or all once more in runs that stop at `ends`; then write what was found, in one transaction.
+
+    Returns the lease where another run is due, else None.
+    """
     while True:
         with session.db.read() as tx:
-            done, said = _read_on(tx, session, end)
-        drafts, refused = _drafts(session, said, done)
+            bounds = list(pairwise([0, *ends])) if ends else [_rest(tx, session)]
+            said = _between(tx, session, bounds)
+        runs = list[tuple[list[Draft], list[NotKept]]]()
+        for (done, _), heard in zip(bounds, said, strict=True):
+            runs.append(_drafts(session, heard, done))
+            told(len(runs), len(bounds))
+            if ends:
+                with session.db.write() as tx:
+                    held = lease.renew(tx, held, now=session.now())
         with session.db.write() as tx:
             lease.require(tx, held)
-            if (done, said) != _read_on(tx, session, end or (said[-1].number if said else done)):
+            if said != _between(tx, session, bounds):
                 continue  # words were forgotten meanwhile: read again
-            found = Drawn([each for one in drafts for each in settle(tx, session.db, one, session.place, session.now())], refused)
-            if said and said[-1].number > done:
-                _cursor(tx, session, done=said[-1].number)
-                session.log(tx, "READ", said[-1].number, f"candidates: {len(drafts)}")
-            if more or _cursor(tx, session, wanted=0)["wanted"]:
+            if ends:
+                proposals.drop_extracted(tx, session.place, session.name, session.now())
+            found = Drawn()
+            for (done, end), (drafts, refused) in zip(bounds, runs, strict=True):
+                found = found.and_then(
+                    Drawn([each for one in drafts for each in settle(tx, session.db, one, session.place, session.now())], refused)
+                )
+                if end > done:
+                    session.log(tx, "READ", end, f"candidates: {len(drafts)}")
+            if _cursor(tx, session, done=bounds[-1][1], wanted=0)["wanted"]:
                 return found, lease.renew(tx, held, now=session.now())
             lease.release(tx, held, failed=False, now=session.now())
             return found, None
 
 
-def _read_on(tx: SqliteUtils, session: Session, end: int | None) -> tuple[int, list[Episode]]:
-    """Return how far the session was read, and what follows, with some of what came before."""
+def _rest(tx: SqliteUtils, session: Session) -> tuple[int, int]:
+    """Return how far the session was read, and its last episode."""
     done = _cursor(tx, session)["done"]
-    said = session.episodes(tx, max(0, done - CONTEXT))
-    return done, [episode for episode in said if end is None or episode.number <= end]
+    return done, max([done, *(episode.number for episode in session.episodes(tx, done))])
+
+
+def _between(tx: SqliteUtils, session: Session, bounds: Sequence[tuple[int, int]]) -> list[list[Episode]]:
+    """Return what was said within each of some bounds, with some of what came before."""
+    return [[one for one in session.episodes(tx, max(0, done - CONTEXT)) if one.number <= end] for done, end in bounds]
 
 
 def _drafts(session: Session, said: Sequence[Episode], done: int) -> tuple[list[Draft], list[NotKept]]:
@@ -203,8 +217,8 @@ def _cursor(tx: SqliteUtils, session: Session, **changes: int) -> dict[str, int]
 
 
 def _ends(tx: SqliteUtils, session: Session) -> list[int]:
-    """Return the episodes at which runs ended, from the log, in order."""
+    """Return the episodes at which runs ended, from the log, in order; the last episode where none was logged."""
     query = """
         select distinct revision from event
         where tenant = :tenant and scope = :scope and key = :session and op = 'EXTRACT' and reason = 'READ' order by revision"""
-    return [row["revision"] for row in store.select(tx, query, session.at)]
+    return [row["revision"] for row in store.select(tx, query, session.at)] or [_rest(tx, session)[1]]

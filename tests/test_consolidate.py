@@ -458,6 +458,36 @@ def test_a_step_that_names_one_memory_and_the_key_of_another_is_refused(kit):
     assert kit.current("tone", scope=SHOP).content == "dry"
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"key": "tone"}, "reviews what is no inference of its key"),
+        ({"key": "other"}, "reviews what is no inference of its key"),
+        ({"into": "tone", "content": "dry", "key": "tone"}, "reviews what is no inference of its key"),
+        ({"reason": "PATTERN", "key": "skill/cache"}, "proposes what no experience says"),
+        ({}, ""),
+    ],
+)
+def test_only_an_inference_is_reviewed_under_its_own_key_and_only_an_experience_becomes_a_skill(kit, clock, change, said):
+    """The last row is the twin: the plan as the rules make it is carried out."""
+    kept(kit, "cache", "the cache is cold")
+    tone = kit.remember("tone", "dry", scope=SHOP).memory
+    clock.now = START + timedelta(days=100)
+
+    def mixed_up(plan: Plan, seen: Seen) -> Plan:
+        (step,) = plan.steps
+        given = {name: tone.id if (name, value) == ("into", "tone") else value for name, value in change.items()}
+        return replace(plan, steps=(replace(step, **given),))
+
+    if not said:
+        kit.consolidate(scope=SHOP, planner=spoil(mixed_up))
+        assert asked(kit) == [("cache", None, "REVIEW_PROPOSED")]
+        return
+    with pytest.raises(memkit.Refused, match=said) as error:
+        kit.consolidate(scope=SHOP, planner=spoil(mixed_up))
+    assert error.value.reason == "BAD_PLAN" and asked(kit) == []
+
+
 def test_a_step_that_writes_over_a_memory_without_naming_it_is_refused_so_the_fuse_counts_it(kit):
     eight(kit)
     for n in range(8):

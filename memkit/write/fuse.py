@@ -2,8 +2,9 @@
 
 A plan must account for every memory and every waiting proposal it was shown, may touch only inferences, may write only what waited, and
 may change or lose at most a quarter of the memories it was shown, counting also what earlier runs of the last days took. All in integers.
-It may let a proposal go only where its time is really over, or where another that stays says the same or outweighs it. What it was not
-shown never counts as dropped. Left out: carrying the plan out.
+Only an inference, under its own key, is put before a person for review, and only an experience becomes a skill. It may let a proposal go
+only where its time is really over, or where another that stays says the same or outweighs it. What it was not shown never counts as
+dropped. Left out: carrying the plan out.
 
 Source of the cap: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PRIOR_ENTRY_LOSS_FRACTION = 0.25 of openclaw.
 """
@@ -23,6 +24,7 @@ from memkit.write.arguments import check_key
 from memkit.write.duplicates import same_statement
 from memkit.write.extract import MOST_TOKENS
 from memkit.write.plan import PATIENCE, Act, Plan, Seen, Stage, Step, expired, speaking_for_others, strongest
+from memkit.write.proposals import REVIEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,12 @@ def _faults(step: Step, there: _There) -> Iterator[tuple[bool, str]]:
         yield not remains, "retires a memory without an older one of its scope that stays"
     if step.act is Act.PROPOSE:
         origin = there.memories.get(str(step.into))
-        yield origin is None or (origin.scope, origin.content) != (step.scope, step.content), "proposes what no experience says"
+        said = origin is not None and (origin.scope, origin.content) == (step.scope, step.content)
+        if step.reason == REVIEW:
+            own = origin is not None and said and (origin.key, origin.kind, origin.trust) == (step.key, Kind.INFERENCE, Trust.INFERRED)
+            yield not own, "reviews what is no inference of its key and scope"
+        else:
+            yield origin is None or not said or origin.kind is not Kind.EXPERIENCE, "proposes what no experience says"
 
 
 def _partings(step: Step, there: _There) -> Iterator[tuple[bool, str]]:

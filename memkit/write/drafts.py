@@ -1,8 +1,8 @@
 """Make proposals of what an extractor found: read and hash what it quotes, then propose it, or say why not.
 
-What a user said literally says so and is STATED once a person admits it; everything else stays INFERRED. What a memory that was stored by
-hand rests on already is not proposed again. A request to forget becomes one request to withdraw for each current value it means; nothing is
-ever forgotten by itself. Left out: what is stated where (`extract.py`), and the reading of sessions (`episodes.py`).
+What a user said literally says so and is STATED once a person admits it; everything else stays INFERRED. What a memory or a waiting
+proposal that was made by hand rests on already is not proposed again. A request to forget becomes one request to withdraw for each current
+value it means; nothing is ever forgotten by itself. Left out: what is stated where (`extract.py`), and reading sessions (`episodes.py`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from memkit.record.text import normalise
 from memkit.write.arguments import LONGEST_KEY, check_key, flags_of
 from memkit.write.citing import first_hand, observed
 from memkit.write.commit import Place, clean
+from memkit.write.duplicates import same_statement
 from memkit.write.extract import MOST_TOKENS, Extracted
 from memkit.write.policy import RedactionPolicy
-from memkit.write.proposals import FORGET, SAID, WAITS, not_kept, propose_inside
+from memkit.write.proposals import FORGET, SAID, WAITS, not_kept, propose_inside, waiting_on
 from memkit.write.redact import redact
 from memkit.write.unwanted import REASONS
 
@@ -84,8 +85,8 @@ def settle(tx: SqliteUtils, db: Database, one: Draft, place: Place, now: datetim
         meant = [replace(one.candidate, key=memory.key, kind=memory.kind) for memory in _meant(tx, one, place)]
         return [propose_inside(tx, db, each, place, flags=one.flags, now=now, reason=FORGET) for each in meant or [one.candidate]]
     refused = one.refused
-    if refused is None and (memory := _stored_by_hand(tx, one, place)):
-        refused = Decision(Op.NOOP, "STORED_BY_HAND", f"{memory.key!r} was stored by hand and rests on the same words")
+    if refused is None and (known := _by_hand(tx, one, place)):
+        refused = Decision(Op.NOOP, "STORED_BY_HAND", f"{known} and rests on the same words")
     if refused is not None:
         return [not_kept(tx, one.candidate, place, refused, flags=one.flags, now=now)]
     return [propose_inside(tx, db, one.candidate, place, flags=one.flags, now=now, reason=one.reason)]
@@ -115,15 +116,24 @@ def _cite(episode: Episode, quote: str, reader: Reader) -> str:
     return suggest(episode.source, quote, sources=reader.sessions)[0]
 
 
-def _stored_by_hand(tx: SqliteUtils, one: Draft, place: Place) -> Memory | None:
-    """Return a memory visible here that no extraction made and that rests on the same words of the same episode."""
-    texts = dict(one.texts)
+def _by_hand(tx: SqliteUtils, one: Draft, place: Place) -> str:
+    """Say what no extraction made, is visible here and rests on the same words of the same episode: a memory, or what waits; "" for none.
+
+    What waits under the same key and says the same is left to the inbox, where both become one; what gives orders stands for nothing.
+    """
+    tenant, scopes, texts = place.principal.tenant, visible_from(place.scope), dict(one.texts)
     for piece in one.candidate.evidence:
-        for memory in store.resting_on(tx, place.principal.tenant, piece.source, visible_from(place.scope)):
-            same = [other for other in memory.evidence if other.source == piece.source]
-            if memory.source != "session" and any(_overlap(texts.get(piece.source, ""), piece, other) for other in same):
-                return memory
-    return None
+        held = store.resting_on(tx, tenant, piece.source, scopes)
+        found = [(f"{memory.key!r} was stored by hand", memory.source, memory.evidence) for memory in held]
+        for each in waiting_on(tx, tenant, piece.source, scopes):
+            known = each.key == one.candidate.key and same_statement(each.content or "", one.candidate.content or "")
+            if not (known or each.flags):
+                found.append((f"proposal {each.id} ({each.key!r}) waits", each.candidate.source, each.candidate.evidence))
+        for said, source, evidence in found:
+            same = [other for other in evidence if other.source == piece.source]
+            if source not in ("session", "consolidation") and any(_overlap(texts.get(piece.source, ""), piece, other) for other in same):
+                return said
+    return ""
 
 
 def _overlap(text: str, one: Evidence, other: Evidence) -> bool:

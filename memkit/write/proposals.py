@@ -179,6 +179,13 @@ def waiting(tx: SqliteUtils, tenant: str, scope: str, keys: Sequence[str] | None
     return list(tx.execute(query + some, {"tenant": tenant, "scope": scope, "keys": json.dumps(keys)}).fetchall())
 
 
+def waiting_on(tx: SqliteUtils, tenant: str, source: str, scopes: Sequence[str]) -> list[Proposal]:
+    """Return the proposals of these scopes that wait, say something and cite a source."""
+    where = """status = 'PENDING' and content is not null and scope in (select value from json_each(:scopes))
+        and id in (select proposal_id from evidence where tenant = :tenant and source = :source)"""
+    return _proposals(tx, tenant, where, source=source, scopes=json.dumps(scopes))
+
+
 def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[int], *, query: str, now: datetime) -> None:
     """Note that a question would have found these proposals; the same question, in any spelling, counts once."""
     insert = """

@@ -9,15 +9,14 @@ two wordings that differ more wait as two candidates, which loses nothing.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import Generic, TypeVar
 
 from memkit.record.text import fold, normalise
 from memkit.record.tokens import CJK
+from memkit.write.table import read
 
 Item = TypeVar("Item")
 ALIKE = 0.9
@@ -103,5 +102,5 @@ def _singular(word: str) -> str:
 
 @cache
 def _light() -> tuple[frozenset[str], frozenset[str]]:
-    table = tomllib.loads(Path(__file__).with_name("light.toml").read_text(encoding="utf-8"))
-    return frozenset(table["words"].split()), frozenset(table["characters"])
+    words = read("light.toml")["words"]
+    return frozenset(words["english"]), frozenset(words["chinese"])

@@ -11,21 +11,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cache
 from itertools import groupby
-from pathlib import Path
 
 from memkit.record.confidence import FACTOR
 from memkit.record.model import Kind, Memory, Op, Proposal, Trust, shortened
+from memkit.record.text import compiled
 from memkit.write.duplicates import Statements
 from memkit.write.gates import Gates, through
 from memkit.write.proposals import REVIEW
+from memkit.write.table import read
 
 GATES = Gates()
 PATIENCE = timedelta(days=30)  # how long a candidate waits for somebody to decide
@@ -238,14 +236,8 @@ def risky(text: str) -> bool:
     >>> risky("who may delete the production database"), risky("支付超时"), risky("the theme is dark")
     (True, True, False)
     """
-    return bool(_risky().search(text.casefold()))
-
-
-@cache
-def _risky() -> re.Pattern[str]:
-    table = tomllib.loads(Path(__file__).with_name("risky.toml").read_text(encoding="utf-8"))
-    words = "|".join(map(re.escape, table["words"].split()))
-    return re.compile(rf"\b(?:{words})|{'|'.join(map(re.escape, table['chinese'].split()))}")
+    words = read("risky.toml")["words"]
+    return bool(compiled(rf"\b(?:{'|'.join(words['english'])})|{'|'.join(words['chinese'])}").search(text.casefold()))
 
 
 def _retired(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:

@@ -121,7 +121,7 @@ class Context:
 
 def check_texts(*, prefix: object, rules: object, goal: object, session: object, tool_results: object, form: object) -> dict[str, Any]:
     """Return the caller's own texts by name, or raise Refused for what has the wrong form."""
-    if form not in FORMS:
+    if not isinstance(form, str) or form not in FORMS:
         raise Refused("BAD_FORM", f"the form is none of {', '.join(FORMS)}; pass one of these")
     texts = {name: _text(name, text) for name, text in (("prefix", prefix), ("goal", goal))}
     lists = {
@@ -129,13 +129,6 @@ def check_texts(*, prefix: object, rules: object, goal: object, session: object,
         for name, given in (("rules", rules), ("tool_results", tool_results))
     }
     return {**texts, **lists, "session": tuple(_turn(turn) for turn in _listed("session", session)), "form": form}
-
-
-def check_limits(**numbers: object) -> None:
-    """Raise Refused for a quota or a window that is not a whole number from 0 on; the window may be None."""
-    for name, number in numbers.items():
-        if (name, number) != ("window", None) and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
-            raise Refused(f"BAD_{name.upper()}", f"{name} is {shown(number)}; pass a whole number of tokens, 0 or more")
 
 
 def before_memory(given: Asked, tokens: Tokens) -> list[Layer]:

@@ -239,10 +239,14 @@ def check_request(query: object, budget: object, limit: object, recipe: object) 
         raise Refused("BAD_RECIPE", f"the recipe is {type(recipe).__name__}; pass memkit.TFIDF or another memkit.Recipe")
     if not isinstance(query, str):
         raise Refused("BAD_QUERY", f"the query is {type(query).__name__}; pass text, any text")
-    for name, number in (("budget", budget), ("limit", limit)):
-        if name == "limit" and number is None:
-            continue
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+    check_whole(budget=budget, limit=limit)
+
+
+def check_whole(**numbers: object) -> None:
+    """Raise Refused for what is not a whole number from 0 on; a limit or a window may be None."""
+    for name, number in numbers.items():
+        missing = number is None and name in ("limit", "window")
+        if not missing and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
             raise Refused(f"BAD_{name.upper()}", f"{name} is {shown(number)}; pass a whole number, 0 or more")
 
 

@@ -17,9 +17,7 @@ from memkit.record import tombstone
 from memkit.record.database import Database
 from memkit.record.evidence import Reader
 from memkit.record.locate import Reading
-from memkit.record.model import (
-    Outcome,
-)
+from memkit.record.model import Outcome
 from memkit.record.scope import Principal, Scope, require_scope
 from memkit.record.sessions import SessionSource
 from memkit.record.sources import Sources

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memkit.errors import Refused, shown
 from memkit.govern.access import require
+from memkit.read.recall import check_whole
 from memkit.record import sessions
 from memkit.record.model import Episode, Progress
 from memkit.record.scope import Scope
@@ -60,9 +61,9 @@ class SessionVerbs(Opened):
     ) -> Drawn:
         """Extract before the context is compacted: when fewer than `threshold` tokens are left in it, once until more are left again."""
         require(self.principal, "write", "history")
-        low = _tokens("tokens_left", tokens_left) < _tokens("threshold", threshold)
+        check_whole(tokens_left=tokens_left, threshold=threshold)
         asked = self._session(session, scope, extractor)
-        if not episodes.cross(asked, low=low):
+        if not episodes.cross(asked, low=tokens_left < threshold):
             return Drawn()
         try:
             return episodes.extract(asked)
@@ -85,9 +86,3 @@ class SessionVerbs(Opened):
         if not callable(getattr(reads, "extract", None)):
             raise Refused("BAD_EXTRACTOR", f"the extractor is {shown(extractor)}; pass an object with a method extract(episodes)")
         return Session(self.db, name, place, reads, lambda: self._reader([place.scope]), self._now, self._tokens)
-
-
-def _tokens(name: str, count: int) -> int:
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise Refused("BAD_TOKENS", f"{name} is {shown(count)}; pass a number of tokens, 0 or more")
-    return count

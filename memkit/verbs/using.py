@@ -13,7 +13,7 @@ from memkit.read.audit import Replay
 from memkit.read.context import Asked, Context
 from memkit.read.feedback import Effect
 from memkit.read.profile import stated
-from memkit.read.recall import Conditions, Recall, check_request
+from memkit.read.recall import Conditions, Recall, check_request, check_whole
 from memkit.read.recipes import Recipe
 from memkit.read.render import LEAST
 from memkit.read.shadow import wanted_in
@@ -58,7 +58,7 @@ class UsingVerbs(ReadingVerbs):
         """
         require(self.principal, "search", "read")
         check_request(query, budget, limit, recipe)
-        contexts.check_limits(profile_quota=profile_quota, window=window)
+        check_whole(profile_quota=profile_quota, window=window)
         if isinstance(session, str):
             session = self._turns(session, scope)
         texts = contexts.check_texts(prefix=prefix, rules=rules, goal=goal, session=session, tool_results=tool_results, form=form)

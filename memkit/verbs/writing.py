@@ -9,18 +9,7 @@ from memkit.errors import Refused
 from memkit.govern.access import require, require_person
 from memkit.record import store
 from memkit.record.evidence import Reader
-from memkit.record.model import (
-    Candidate,
-    Evidence,
-    Kind,
-    Op,
-    Outcome,
-    Proposal,
-    ProposalStatus,
-    Support,
-    Times,
-    Trust,
-)
+from memkit.record.model import Candidate, Evidence, Kind, Op, Outcome, Proposal, ProposalStatus, Support, Times, Trust
 from memkit.record.scope import Scope, visible_from
 from memkit.record.sessions import is_session
 from memkit.verbs.base import Opened

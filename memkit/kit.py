@@ -7,7 +7,7 @@ arguments into values, and hands them to the room that does the work. Nothing is
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from datetime import UTC, datetime
 
 from memkit.errors import Refused, shown
@@ -50,6 +50,8 @@ def open(
     """
     if root is not None and sources is not None:
         raise Refused("TWO_KINDS_OF_SOURCES", "both root and sources were given; pass the folder or the dict, not both")
+    if not isinstance(sources, Mapping | None):
+        raise Refused("BAD_SOURCES", f"sources is {shown(sources)}; pass a dict of names and texts, or root= for a folder")
     for name, function in (("clock", clock), ("ids", ids), ("tokens", tokens)):
         if function is not None and not callable(function):
             expected = "a function of one text" if name == "tokens" else "a function without arguments"

@@ -74,6 +74,7 @@ class Steps:
     def get(self, name: str, *, scope: Scope) -> State | None:
         """Return the state of exactly this name in exactly this scope, or None. Looks nothing up by likeness."""
         require(self._principal, "read")
+        check_key(name)
         with self._db.read() as tx:
             return states.get(tx, self._principal.tenant, self._stored(scope), name)
 

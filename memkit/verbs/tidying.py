@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from memkit.errors import Refused, shown
 from memkit.govern.access import require
 from memkit.record.model import Progress, ProposalStatus
 from memkit.record.scope import Scope, require_scope
 from memkit.record.snapshot import write_snapshot
 from memkit.verbs.base import Opened
 from memkit.write import proposals
-from memkit.write.arguments import progress_of
+from memkit.write.arguments import check_flag, progress_of
 from memkit.write.consolidate import Job, Report, consolidate, is_due
 from memkit.write.fuse import FUSE, Fuse
 from memkit.write.plan import Planner, tidy
@@ -36,6 +37,11 @@ class TidyingVerbs(Opened):
         a bad plan; the store is then as it was.
         """
         require(self.principal, "write", "read")
+        check_flag("dry_run", dry_run)
+        if not callable(planner):
+            raise Refused("BAD_PLANNER", f"the planner is {shown(planner)}; pass a function that returns a Plan of what it is shown")
+        if not isinstance(fuse, Fuse):
+            raise Refused("BAD_FUSE", f"the fuse is {shown(fuse)}; pass a Fuse, for instance Fuse(percent=10)")
         principal = replace(self.principal, actor="job")
         scopes = None if scope is None else (require_scope(scope).stored(principal),)
         told = progress_of(progress)

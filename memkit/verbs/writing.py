@@ -14,7 +14,7 @@ from memkit.record.scope import Scope, visible_from
 from memkit.record.sessions import is_session
 from memkit.verbs.base import Opened
 from memkit.write import proposals
-from memkit.write.arguments import check_key, choice, confidence_of, flags_of, kind_of, said
+from memkit.write.arguments import check_flag, check_key, choice, confidence_of, flags_of, kind_of, said
 from memkit.write.citing import cites_of, first_hand, observed, repeats, require_evidence
 from memkit.write.commit import Place, commit, rescope
 from memkit.write.drafts import said_by_user
@@ -72,6 +72,7 @@ class WritingVerbs(Opened):
         else INFERRED. Raises BadLocator, UnsafePath, Refused, Conflict.
         """
         require(self.principal, "write")
+        check_flag("second_hand", second_hand)
         place, now, sort = self._place(scope), self._now(), kind_of(kind)
         reader = self._reader(visible_from(place.scope))
         if not (evidence := self._observed(cite, reader, now)):
@@ -109,6 +110,7 @@ class WritingVerbs(Opened):
         What a search did not find is an absence (kind="absence", here and in the other verbs), and must expire.
         """
         require(self.principal, "write")
+        check_flag("second_hand", second_hand)
         place, now, sort = self._place(scope), self._now(), kind_of(kind)
         reader = self._reader(visible_from(place.scope))
         evidence = self._observed(cite, reader, now)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
+from types import UnionType
 from typing import TypeVar
 
 from memkit.errors import Refused, shown
@@ -51,6 +52,20 @@ def _is_moment(time: object) -> bool:
         return False
 
 
+def check_flag(name: str, value: bool) -> None:
+    """Raise Refused for what is neither True nor False: any other value would count as one of them unseen."""
+    if not isinstance(value, bool):
+        raise Refused(f"BAD_{name.upper()}", f"{name} is {shown(value)}; pass True or False")
+
+
+def check_form(part: object, reason: str, /, **forms: type | UnionType) -> None:
+    """Raise Refused for a part of something that is of another type than it says: it may be anybody's."""
+    for name, form in forms.items():
+        if not isinstance(value := getattr(part, name), form):
+            wanted = form.__name__ if isinstance(form, type) else form
+            raise Refused(reason, f"{name} of {type(part).__name__} is {shown(value)}; pass {wanted}")
+
+
 def check_expected(expected: int) -> None:
     """Raise Refused unless `expected` is a revision number, 0, or ANY."""
     if isinstance(expected, bool) or not isinstance(expected, int) or not ANY <= expected < 2**63:
@@ -84,15 +99,14 @@ def flags_of(content: object) -> tuple[str, ...]:
 
 
 def choice(choices: type[_Choice], name: str, value: str) -> _Choice:
-    try:
-        return value if isinstance(value, choices) else choices(value)
-    except ValueError:
-        raise Refused(f"BAD_{name.upper()}", f"{name} is none of {', '.join(choices)}; pass one of these") from None
+    if not isinstance(value, str) or value not in list(choices):
+        raise Refused(f"BAD_{name.upper()}", f"{name} is none of {', '.join(choices)}; pass one of these")
+    return choices(value)
 
 
 def kind_of(kind: str) -> Kind:
     """Return the kind of a memory; a conclusion of the moment is none."""
-    if kind == "transient":
+    if isinstance(kind, str) and kind == "transient":
         raise Refused(
             "TRANSIENT", "a passing conclusion belongs to kit.state, or to the session, not to memory: keep it there while it matters"
         )
@@ -103,13 +117,13 @@ def check_kind(candidate: Candidate) -> None:
     """Raise Refused for an absence that never expires, an experience without task and verification, and anything else with them."""
     if candidate.kind is Kind.ABSENCE and candidate.times.expires_at is None:
         raise Refused("NO_EXPIRY", "a search that found nothing says little tomorrow; pass expires_at=, when to stop believing it")
-    carried = (candidate.task, candidate.verification)
+    missing = candidate.task is None, candidate.verification is None
     if candidate.kind is not Kind.EXPERIENCE:
-        if carried != (None, None):
+        if not all(missing):
             raise Refused(
                 "NOT_AN_EXPERIENCE", f"task and verification belong to an experience, and this is a {candidate.kind}; leave them out"
             )
-    elif None in carried:
+    elif any(missing):
         raise Refused(
             "EXPERIENCE_INCOMPLETE", "an experience says in which task it was made and how it was verified; pass task= and verification="
         )

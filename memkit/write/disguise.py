@@ -29,10 +29,7 @@ _JOINT = (
 _WRAPPED = r"\n(?<=[\w./+-]{8}\n)(?=[\w./+-]{6,200}={0,2}(?:\n|$))"  # with "=" inside it is no rest of a word but the next setting
 _DIGIT = r"(?![0-9])\d"  # of another script
 _MARKS = "[\u0300-\u036f]+"
-_CODED = (
-    r"[A-Za-z0-9+/_-]{16,}={0,2}",
-    r"[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){11,}",
-)
+_CODED = (r"[A-Za-z0-9+/_-]{16,}={0,2}", r"[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){11,}")
 _LINE_END = r"\n(?<=[A-Za-z0-9+/]{16}\n)"
 _CODED_LINES = r"(?:[A-Za-z0-9+/]{16,76}\n){1,200}[A-Za-z0-9+/]{1,76}={0,2}"
 

@@ -25,10 +25,10 @@ from memkit.record.database import Database
 from memkit.record.evidence import Reader
 from memkit.record.model import Episode, Progress, Role
 from memkit.write import lease, proposals
-from memkit.write.arguments import check_text, choice, progress_of
+from memkit.write.arguments import check_flag, check_text, choice, progress_of
 from memkit.write.commit import Place
 from memkit.write.drafts import Draft, draft, settle
-from memkit.write.extract import Drawn, Extractor, NotKept
+from memkit.write.extract import Drawn, Extraction, Extractor, NotKept
 from memkit.write.redact import redact
 
 LONGEST_SESSION = 200  # characters of a session's name
@@ -44,8 +44,7 @@ def record(
     check_text("text", text, LONGEST_EPISODE)
     who = choice(Role, "role", role)
     given = trusted_origin(who, trusted, by_a_person=place.principal.actor == "person")
-    if not isinstance(visible, bool):
-        raise Refused("BAD_VISIBLE", f"visible is {shown(visible)}; pass True where the model saw it, else False")
+    check_flag("visible", visible)
     episode = Episode(session, 0, who, place.policy.apply(text), visible, given, now, place.scope)
     with db.write() as tx:
         return sessions.add(tx, place.principal.tenant, episode)
@@ -196,6 +195,8 @@ def _drafts(session: Session, said: Sequence[Episode], done: int) -> tuple[list[
     if not any(episode.number > done for episode in seen):
         return [], []
     found = session.extractor.extract(seen)
+    if not isinstance(found, Extraction):
+        raise Refused("BAD_EXTRACTION", f"the extractor returned {shown(found)}; return an Extraction, which may be empty")
     fresh = [one for one in found.candidates if max([one.episode, *(number for number, _ in one.also)]) > done]
     reader, numbered = session.reader(), {episode.number: episode for episode in seen}
     refused = [one for one in found.refused if one.episode > done or one.episode not in numbered]

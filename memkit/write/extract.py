@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from memkit.errors import Refused
 from memkit.record.model import Episode, Kind, Proposal, Role
 from memkit.record.text import compiled, fold
+from memkit.write.arguments import check_form, confidence_of
 from memkit.write.table import read
 
 MOST_TOKENS = 160  # of a single fact, extracted or consolidated: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PROMOTED_SNIPPET_TOKENS of openclaw
@@ -39,6 +41,14 @@ class Extracted:
     also: tuple[tuple[int, str], ...] = ()
     flags: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        check_form(self, "BAD_EXTRACTION", key=str, quote=str, subject=str, kind=Kind, episode=int, stated=bool, also=tuple, flags=tuple)
+        check_form(self, "BAD_EXTRACTION", content=str | None, task=str | None, verification=str | None)
+        confidence_of(self.confidence)
+        pairs = all(isinstance(pair, tuple) and [*map(type, pair)] == [int, str] for pair in self.also)
+        if not pairs or not all(isinstance(flag, str) and flag.isidentifier() for flag in self.flags):
+            raise Refused("BAD_EXTRACTION", "`also` or `flags` hold something else; pass pairs of a number and a quote, and names")
+
     @property
     def literal(self) -> bool:
         return self.content is not None and self.content in self.quote
@@ -54,6 +64,9 @@ class NotKept:
     reason: str
     why: str
 
+    def __post_init__(self) -> None:
+        check_form(self, "BAD_EXTRACTION", episode=int, start=int, end=int, reason=str, why=str)
+
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
@@ -61,6 +74,11 @@ class Extraction:
 
     candidates: tuple[Extracted, ...] = ()
     refused: tuple[NotKept, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_form(self, "BAD_EXTRACTION", candidates=tuple, refused=tuple)
+        if not all(isinstance(one, Extracted) for one in self.candidates) or not all(isinstance(one, NotKept) for one in self.refused):
+            raise Refused("BAD_EXTRACTION", "an Extraction holds something else; pass a tuple of Extracted and one of NotKept")
 
 
 class Drawn(list[Proposal]):

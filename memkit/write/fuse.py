@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from memkit.errors import FuseTripped, Refused, shown
 from memkit.record.model import Kind, Op, Proposal, Trust
 from memkit.record.text import count_tokens
-from memkit.write.arguments import check_key
+from memkit.write.arguments import check_form, check_key
 from memkit.write.duplicates import same_statement
 from memkit.write.extract import MOST_TOKENS
 from memkit.write.plan import PATIENCE, Act, Plan, Seen, Stage, Step, expired, speaking_for_others, strongest
@@ -38,6 +38,9 @@ class Fuse:
     least: int = 4
     window: timedelta = timedelta(days=7)
     patience: timedelta = PATIENCE
+
+    def __post_init__(self) -> None:
+        check_form(self, "BAD_FUSE", percent=int, least=int, window=timedelta, patience=timedelta)
 
 
 FUSE = Fuse()

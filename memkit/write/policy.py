@@ -39,9 +39,11 @@ class RedactionPolicy:
     store: SecretStore | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "leave", frozenset([self.leave] if isinstance(self.leave, str) else self.leave))
+        if not isinstance(self.refuse, bool) or not isinstance(self.leave, Iterable):
+            raise Refused("BAD_POLICY", f"refuse is {shown(self.refuse)}, leave {shown(self.leave)}; pass True or False, and kinds")
+        object.__setattr__(self, "leave", frozenset([self.leave] if isinstance(self.leave, str) else map(str, self.leave)))
         if not LEAVABLE.issuperset(self.leave):
-            raise Refused("BAD_POLICY", f"leave is {shown(sorted(map(str, self.leave)))}; only email and phone may be left alone")
+            raise Refused("BAD_POLICY", f"leave is {shown(sorted(self.leave))}; only email and phone may be left alone")
         if (self.refuse and self.store is not None) or not isinstance(self.store, SecretStore | None):
             raise Refused("BAD_POLICY", "pass either refuse=True or a store that has keep(kind, secret), or neither")
 

@@ -117,7 +117,7 @@ def fetch(tx: SqliteUtils, principal: Principal, wanted: Proposal | int) -> Prop
     Raises NotFound, for another tenant's, for what is another user's own, and for one of another store, exactly as for none.
     """
     number = wanted.id if isinstance(wanted, Proposal) else wanted
-    if isinstance(number, int) and 0 < number < 2**63:
+    if isinstance(number, int) and not isinstance(number, bool) and 0 < number < 2**63:
         for proposal in _proposals(tx, principal.tenant, "number = :number", number=number):
             given = wanted if isinstance(wanted, Proposal) else proposal
             same = (given.scope, given.key, given.created_at) == (proposal.scope, proposal.key, proposal.created_at)

@@ -76,22 +76,22 @@ def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FU
 
 def _check_kinds(plan: object) -> None:
     """Raise Refused for what is no plan, and for a step that says what it does in anything but its names: reasons go into the log."""
-    if not isinstance(plan, Plan) or not (
-        isinstance(plan.steps, tuple) and isinstance(plan.kept, tuple) and isinstance(plan.held, Mapping)
-    ):
+    if not isinstance(plan, Plan):
         raise Refused("BAD_PLAN", f"the planner returned {shown(plan)}; return a Plan of tuples of steps and ids, and a mapping")
+    check_form(plan, "BAD_PLAN", steps=tuple, kept=tuple, held=Mapping)
     for step in plan.steps:
-        if not (isinstance(step, Step) and isinstance(step.stage, Stage) and isinstance(step.act, Act)):
-            raise Refused("BAD_PLAN", f"a step is {shown(step)}; pass a Step with a Stage and an Act")
-        named = isinstance(step.reason, str) and re.fullmatch("[A-Z][A-Z_]{0,39}", step.reason)
-        if not named or not isinstance(step.content, str | None):
-            raise Refused("BAD_PLAN", f"a step {step.act} has no reason in capitals, such as DUPLICATE, or a content that is no text")
+        if not isinstance(step, Step):
+            raise Refused("BAD_PLAN", f"a step is {shown(step)}; pass a Step")
+        check_form(step, "BAD_PLAN", stage=Stage, act=Act, scope=str, key=str, reason=str, why=str, content=str | None)
+        check_form(step, "BAD_PLAN", proposal=int, memory=str, expected=int, into=int | str)
+        if not re.fullmatch("[A-Z][A-Z_]{0,39}", step.reason):
+            raise Refused("BAD_PLAN", f"a step {step.act} has no reason in capitals; pass one such as DUPLICATE")
         if step.act is Act.PROPOSE:
             check_key(step.key)
 
 
 def _check_all_named(many: str, one: str, named: Sequence[object], shown: Sequence[object]) -> None:
-    accounted, there = Counter(named), Counter(shown)
+    accounted, there = Counter[object](one if isinstance(one, int | str) else "" for one in named), Counter(shown)
     if amiss := ((accounted - there) + (there - accounted)).total():
         raise Refused("BAD_PLAN", f"{amiss} {many} are missing, unknown or named twice; a plan accounts for each {one} it was shown, once")
 

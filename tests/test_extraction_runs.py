@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import memkit
 from memkit.record.model import Episode, Kind
 from memkit.write import drafts, episodes, lease, proposals
 from memkit.write.extract import Extracted, Extraction
+from memkit.write.rules import Rules
 
 SHOP = memkit.Scope(workspace="shop")
 PROD = memkit.Scope(workspace="shop", env="prod")
@@ -630,6 +632,68 @@ def test_the_same_experience_in_three_sessions_becomes_a_proposal_for_a_skill(mo
     check()
     monkeypatch.setattr(proposals, "_met_again", lambda candidate, current: "")
     assert fails(check)
+
+
+def lived(kit: memkit.Kit, session: str, extractor: object = None) -> list[memkit.Proposal]:  # type: ignore[name-defined]
+    kit.record(session, "user", f"Please build image {session}.", scope=SHOP)
+    kit.record(session, "user", "The build failed. I raised the disk quota to 20 GB and that fixed it.", scope=SHOP)
+    kit.record(session, "tool", "the build passes now", scope=SHOP)
+    return list(kit.extract(session, scope=SHOP, extractor=extractor))  # type: ignore[arg-type]
+
+
+def skills(kit: memkit.Kit) -> list[str]:
+    return [step.key for step in kit.consolidate(scope=SHOP, dry_run=True).plan.steps]
+
+
+def test_an_experience_gathers_sessions_while_its_proposal_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It rests on quotes that hold only together, so the log counts. The sabotaged twin does not note where it was met."""
+
+    def check() -> None:
+        with opened() as kit:
+            for session in ("monday", "tuesday", "tuesday"):
+                lived(kit, session)
+            (proposal,) = kit.inbox(scope=SHOP)
+            assert len(proposal.candidate.evidence) > 1 and {piece.source[:10] for piece in proposal.candidate.evidence} == {"session:mo"}
+            kit.admit(proposal)
+            assert skills(kit) == [], "two sessions are not enough, however often"
+            lived(kit, "wednesday")
+            assert skills(kit) == ["skill/build-failure"]
+            kit.confirm(kit.current("build-failure", scope=SHOP))
+            assert kit.current("build-failure", scope=SHOP).revision == 2  # type: ignore[union-attr]
+            assert skills(kit) == ["skill/build-failure"], "and a confirmation does not forget where it was met"
+
+    check()
+    monkeypatch.setattr(proposals, "_met_again", lambda candidate, current: "")
+    assert fails(check)
+
+
+def test_what_was_met_while_another_experience_of_the_key_waited_is_not_counted_for_this_one() -> None:
+    with opened() as kit:
+        for session in ("monday", "tuesday", "wednesday"):
+            lived(kit, session)
+        (often,) = kit.inbox(scope=SHOP)
+        kit.reject(often)
+        told = {"task": "build", "verification": "it passes"}
+        kit.remember("build-failure", "a full disk fails the build; clear it", scope=SHOP, kind="experience", **told)
+        assert skills(kit) == []
+        kit.forget("build-failure", scope=SHOP, expected=1, reason="wrong")
+        assert skills(kit) == []
+
+
+def test_an_experience_that_becomes_part_of_another_brings_the_sessions_it_was_met_in() -> None:
+    class Named(Rules):
+        def extract(self, said: Sequence[Episode]) -> Extraction:
+            return Extraction(tuple(replace(one, key="disk") for one in super().extract(said).candidates))
+
+    with opened() as kit:
+        lived(kit, "monday")
+        for session in ("tuesday", "wednesday"):
+            lived(kit, session, Named())
+        assert [one.key for one in kit.inbox(scope=SHOP)] == ["build-failure", "disk"]
+        kit.consolidate(scope=SHOP)
+        (one,) = kit.inbox(scope=SHOP)
+        kit.admit(one)
+        assert skills(kit) == ["skill/build-failure"]
 
 
 def test_what_the_rules_refused_comes_back_with_where_it_stands_and_why_once(tmp_path):

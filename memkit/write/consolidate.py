@@ -137,9 +137,12 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
     return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met), past
 
 
+# subtle: `cross join` keeps the log outside, read once; SQLite would read it once for each experience
 _MET = """
-    select distinct scope, key, revision, detail from event where tenant = :tenant and op = 'NOOP' and detail like 'session:%'
-    and scope in (select value from json_each(:scopes))"""
+    select distinct m.scope, m.key, m.revision, e.detail from event e cross join memory m using (tenant, scope, key)
+    where tenant = :tenant and scope in (select value from json_each(:scopes)) and kind = 'experience' and detail like 'session:%'
+    and (e.op = 'NOOP' and e.at >= m.created_at or e.op = 'MET' and exists (select 1 from proposal p
+        where p.tenant = m.tenant and p.number = e.revision and p.status = 'ADMITTED' and p.content = m.content))"""
 _PAST = """
     select at, lost, case when scopes = :scopes then seen else 0 end as seen from run
     where tenant = :tenant and (scopes in (:scopes, 'null') or :scopes = 'null') order by id"""
@@ -234,7 +237,8 @@ def _carried_out(tx: SqliteUtils, db: Database, step: Step, job: Job, seen: Seen
     if step.act is Act.ADMIT:
         return proposals.admit(tx, db, proposal, place, seen.now)
     if step.act is Act.MERGE and not proposal.flags:  # what looks like an instruction lends no weight to anything
-        proposals.support(tx, place, proposals.fetch(tx, job.principal, int(step.into)), proposal.candidate)
+        into = proposals.fetch(tx, job.principal, int(step.into))
+        proposals.support(tx, place, into, proposal.candidate, seen.now, was=proposal.id)
     settled = proposals.settle(tx, proposal, place, ProposalStatus.EXPIRED, step.reason)
     _log(tx, place, step, proposal.expected, seen.now)
     return Outcome(Op.PROPOSED, step.reason, step.why, None, settled)

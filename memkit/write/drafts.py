@@ -84,10 +84,8 @@ def settle(tx: SqliteUtils, db: Database, one: Draft, place: Place, now: datetim
     if one.reason == FORGET:
         meant = [replace(one.candidate, key=memory.key, kind=memory.kind) for memory in _meant(tx, one, place)]
         return [propose_inside(tx, db, each, place, flags=one.flags, now=now, reason=FORGET) for each in meant or [one.candidate]]
-    refused = one.refused
-    if refused is None and (known := _by_hand(tx, one, place)):
-        refused = Decision(Op.NOOP, "STORED_BY_HAND", f"{known} and rests on the same words")
-    if refused is not None:
+    known = "" if one.refused else _by_hand(tx, one, place)
+    if refused := Decision(Op.NOOP, "STORED_BY_HAND", f"{known} and rests on the same words") if known else one.refused:
         return [not_kept(tx, one.candidate, place, refused, flags=one.flags, now=now)]
     return [propose_inside(tx, db, one.candidate, place, flags=one.flags, now=now, reason=one.reason)]
 

@@ -54,8 +54,8 @@ class Seen:
     """What a plan is made from: the current memories and the waiting proposals of some scopes, and which proposals' evidence fell.
 
     `used` counts how often a memory was confirmed and contradicted; `asked` are those whose withdrawal a person was asked about at this
-    revision; `met` has (scope, key, revision, session) of experiences that were met again when they were known. `version` names it all: the
-    same input has the same one.
+    revision; `met` has (scope, key, revision, session) of experiences that were met again while they waited or when they were known.
+    `version` names it all: the same input has the same one.
     """
 
     memories: tuple[Memory, ...]

@@ -33,6 +33,7 @@ _UNSAY = """
     update proposal set reason = :waits where reason = :said and id in (select value from json_each(:ids)) and not exists (
         select 1 from evidence join episode on source = 'session:' || session || '/' || number and episode.tenant = evidence.tenant
         where proposal_id = proposal.id and role = 'user' and trusted)"""
+_MET = "select distinct detail from event where tenant = :tenant and op = 'MET' and revision = :number"
 _RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
 WAITS, SAID, FORGET, REVIEW = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET", "REVIEW_PROPOSED"
 FORGOTTEN = ("TOMBSTONED", "UNSAID")  # why a candidate is not kept, and its words are not shown either
@@ -69,7 +70,7 @@ def propose_inside(
             if reason == SAID:
                 query = "update proposal set reason = :reason where tenant = :tenant and number = :number"
                 tx.execute(query, {"reason": SAID, "tenant": place.principal.tenant, "number": earlier.id})
-            return fetch(tx, place.principal, earlier if flags and not earlier.flags else support(tx, place, earlier, candidate))
+            return fetch(tx, place.principal, earlier if flags and not earlier.flags else support(tx, place, earlier, candidate, now))
         if decision.op is not Op.NOOP:
             decision = Decision(Op.NOOP, "REJECTED_BEFORE", f"a person turned this down before, as proposal {earlier.id}")
     if decision.op is Op.NOOP:
@@ -197,12 +198,20 @@ def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[i
     tx.execute(insert, {"tenant": tenant, "digest": digest, "at": store.stamp(now), "numbers": json.dumps(numbers)})
 
 
-def support(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candidate) -> Proposal:
-    """Add what a candidate rests on to the proposal that says the same already: where each place says all of it, any may hold."""
+def support(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candidate, now: datetime, *, was: int = 0) -> Proposal:
+    """Add what a candidate rests on to the proposal that says the same already: where each place says all of it, any may hold.
+
+    Quotes that hold only together are not mixed with others; the log alone notes, by this proposal's number, in which session such an
+    experience was met again, and where proposal `was` becomes part of this one, in which sessions that one had been.
+    """
     known = {(piece.cite, piece.digest) for piece in waiting.candidate.evidence}
     fresh = tuple(piece for piece in candidate.evidence if (piece.cite, piece.digest) not in known)
     alone = all(len(side.evidence) <= 1 or side.support is Support.ANY for side in (waiting.candidate, candidate))
-    if not fresh or not alone or len(known) + len(fresh) > MOST_CITES:
+    added = bool(fresh) and alone and len(known) + len(fresh) <= MOST_CITES
+    met = {session for (session,) in tx.execute(_MET, {"tenant": place.principal.tenant, "number": was})}
+    for session in sorted({*met, "" if added else _met_again(candidate, waiting.candidate)} - {""}):
+        store.log(tx, "MET", "MET_AGAIN", **_where(place), key=waiting.key, revision=waiting.id, now=now, detail=session)
+    if not added:
         return waiting
     row = {"tenant": place.principal.tenant, "number": waiting.id, "support": Support.ANY}
     query = "update proposal set support = :support where tenant = :tenant and number = :number returning id"
@@ -220,8 +229,8 @@ def _same(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]
     return [one for one in earlier if one.content is not None and same_statement(one.content, candidate.content)]
 
 
-def _met_again(candidate: Candidate, current: Memory | None) -> str:
-    """Return in which session a known experience was met once more ("session:monday"), "" for anything else."""
+def _met_again(candidate: Candidate, current: Memory | Candidate | None) -> str:
+    """Return in which session a known or waiting experience was met once more ("session:monday"), "" for anything else."""
     kinds = {candidate.kind, current.kind if current else None}
     same = current is not None and kinds == {Kind.EXPERIENCE} and same_statement(current.content or "", candidate.content or "")
     return candidate.evidence[0].source.rpartition("/")[0] if same and candidate.source == "session" else ""

@@ -70,6 +70,19 @@ def test_what_is_admitted_shows_its_trust_and_why(inbox):
     ]
 
 
+def test_an_experience_says_where_it_applies_when_a_person_decides_and_when_a_model_is_shown_it(inbox):
+    inbox.play(6)
+    assert "Applies in" not in area(inbox, "inbox"), "a fact says only what it is"
+    inbox.play(1)
+    (lived,) = [one for one in inbox.kit.inbox(scope=SHOP) if one.candidate.kind == "experience"]
+    waits = area(inbox, "inbox")
+    for shown in ("Applies in", "workspace=shop", f"made in the task “{lived.candidate.task}”", "Known to work by: “48 tests passed"):
+        assert shown in waits
+    inbox.kit.admit(lived)
+    (line,) = [line for line in inbox.kit.context(lived.content, scope=SHOP, budget=500).text.split("\n") if lived.key in line]
+    assert " in workspace=shop from " in line and " task " in line and " verification " in line
+
+
 def test_a_rejection_needs_no_reason_and_gives_one_back(inbox):
     inbox.play()
     inbox.why.value = "not so any more"

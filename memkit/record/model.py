@@ -24,8 +24,8 @@ class Kind(StrEnum):
     """What sort of thing a memory is; kinds age differently.
 
     A FACT does not decay: it falls when its evidence does. A PREFERENCE stands until a person corrects it. An EXPERIENCE is only
-    appended, with its task and its verification, and never overwritten. The confidence of an INFERENCE moves by feedback. An ABSENCE says
-    that a search found nothing: it expires, and neither hides, replaces nor stops anything.
+    appended, with its task and its verification, and never overwritten; it applies where its scope says. The confidence of an INFERENCE
+    moves by feedback. An ABSENCE says that a search found nothing: it expires, and neither hides, replaces nor stops anything.
     """
 
     FACT = "fact"
@@ -151,7 +151,8 @@ class Evidence:
 class Memory:
     """One revision of one key in one scope. `content` is None for a revision that retired the key or was forgotten.
 
-    An experience carries the `task` it was made in and the `verification` by which it is known; they are None for all other kinds.
+    An experience carries the `task` it was made in and the `verification` by which it is known; they are None for all other kinds. Where it
+    applies is its scope, as for every memory.
     """
 
     id: str

@@ -113,11 +113,16 @@ def _waiting(one: Waiting, paint: Paint) -> str:
         f"{paint.card}border-left:5px solid {stripe};border-radius:4px;padding:6px 10px;margin:4px 0;line-height:1.6;overflow-wrap:anywhere"
     )
     head = f"<b>{proposal.id} · {esc(proposal.key)}</b>{flags}<br>{said}<br>{' '.join(tags)}"
-    return f'<div style="{style}">{head}{_proof(candidate.verification)}{_quotes(candidate.evidence)}{rivals}{why}{held}</div>'
+    return f'<div style="{style}">{head}{_lived(proposal)}{_quotes(candidate.evidence)}{rivals}{why}{held}</div>'
 
 
-def _proof(verification: str | None) -> str:
-    return f"<br>Known to work by: “{esc(plain(verification))}”" if verification else ""
+def _lived(proposal: Proposal) -> str:
+    """Say of an experience where it applies, in which task it was made and how it is known to work."""
+    task, proof = proposal.candidate.task, proposal.candidate.verification
+    if not task or not proof:
+        return ""
+    made = f"made in the task “{esc(plain(task))}”"
+    return f"<br>Applies in {whole(proposal.scope)}, {made}<br>Known to work by: “{esc(plain(proof))}”"
 
 
 def _quotes(evidence: Iterable[Evidence]) -> str:

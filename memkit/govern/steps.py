@@ -63,9 +63,7 @@ class Steps:
         """Note what happened, with proof that is read and hashed now. Raises Refused without proof, and what `learn` raises for one."""
         cites = cites_of(proof)
         if not cites:
-            raise Refused(
-                "NO_PROOF", f"nothing proves {name!r}; cite what shows it, for instance proof='report.json#key=passed', or use plan"
-            )
+            raise Refused("NO_PROOF", f"nothing proves {name!r}; cite what shows it, such as proof='report.json#key=passed', or use plan")
         reader = Reader(self._sources)
         evidence = observed(cites, reader, self._clock(), self._policy)
         first_hand(evidence, reader, Kind.FACT)  # that a step is done is a fact

@@ -101,10 +101,8 @@ def write(tx: SqliteUtils, memory: Memory, effect: Effect, *, holds: bool, actor
     seen, was = memory.seen, memory.revision
     if effect.confidence != memory.confidence:
         changed = replace(store.as_candidate(memory), confidence=effect.confidence)
-        tenant, scope, expected, verified = memory.tenant, memory.scope, memory.revision, now if holds else seen
-        memory = store.append(
-            tx, Op.UPDATE, changed, tenant=tenant, scope=scope, expected=expected, actor=actor, now=now, verified_at=verified
-        )
+        tenant, scope, expected, last = memory.tenant, memory.scope, memory.revision, now if holds else seen
+        memory = store.append(tx, Op.UPDATE, changed, tenant=tenant, scope=scope, expected=expected, actor=actor, now=now, verified_at=last)
     mark = -1 if effect.flagged is None else memory.revision if effect.flagged else 0
     tx.execute(COUNT, _row(memory) | {"confirmed": int(holds), "contradicted": int(not holds), "flagged": mark, "was": was})
     return memory

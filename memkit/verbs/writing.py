@@ -76,9 +76,7 @@ class WritingVerbs(Opened):
         place, now, sort = self._place(scope), self._now(), kind_of(kind)
         reader = self._reader(visible_from(place.scope))
         if not (evidence := self._observed(cite, reader, now)):
-            raise Refused(
-                "NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or the like, or use remember for a person's word"
-            )
+            raise Refused("NO_CITATION", "nothing is cited; pass cite='prod.cfg#key=timeout' or use remember for a person's word")
         first = first_hand(evidence, reader, sort, declared=second_hand)
         vouched = self.principal.actor == "person"
         flags = () if vouched else flags_of(content)

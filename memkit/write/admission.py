@@ -90,9 +90,7 @@ def _other_value(candidate: Candidate, current: Memory) -> Decision:
         return Decision(
             Op.NOOP, "NEEDS_CONFIRMATION", "a source contradicts what a person stated; ask the person, who may correct it with remember"
         )
-    return Decision(
-        Op.NOOP, "LOWER_TRUST", f"it is {candidate.trust} and cannot replace revision {current.revision}, which is {current.trust}"
-    )
+    return Decision(Op.NOOP, "LOWER_TRUST", f"{candidate.trust} cannot replace revision {current.revision}, which is {current.trust}")
 
 
 def _other_times(candidate: Candidate, current: Memory) -> bool:

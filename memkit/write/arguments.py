@@ -85,9 +85,8 @@ def untold(done: int, total: int) -> None:
 
 def check_text(what: str, text: object, longest: int) -> None:
     if not isinstance(text, str) or not text.strip():
-        raise Refused(
-            f"EMPTY_{what.upper()}", f"the {what} is {type(text).__name__ if not isinstance(text, str) else 'blank'}; pass some text"
-        )
+        found = "blank" if isinstance(text, str) else type(text).__name__
+        raise Refused(f"EMPTY_{what.upper()}", f"the {what} is {found}; pass some text")
     if len(text) > longest:
         raise Refused(f"LONG_{what.upper()}", f"the {what} has {len(text):,} characters; at most {longest:,} are kept, so split it")
     if "\0" in text or text.encode("utf-8", "ignore").decode() != text:
@@ -120,9 +119,7 @@ def check_kind(candidate: Candidate) -> None:
     missing = candidate.task is None, candidate.verification is None
     if candidate.kind is not Kind.EXPERIENCE:
         if not all(missing):
-            raise Refused(
-                "NOT_AN_EXPERIENCE", f"task and verification belong to an experience, and this is a {candidate.kind}; leave them out"
-            )
+            raise Refused("NOT_AN_EXPERIENCE", f"task and verification belong to an experience, not to a {candidate.kind}; leave them out")
     elif any(missing):
         raise Refused(
             "EXPERIENCE_INCOMPLETE", "an experience says in which task it was made and how it was verified; pass task= and verification="

@@ -237,8 +237,7 @@ def _carried_out(tx: SqliteUtils, db: Database, step: Step, job: Job, seen: Seen
     if step.act is Act.ADMIT:
         return proposals.admit(tx, db, proposal, place, seen.now)
     if step.act is Act.MERGE and not proposal.flags:  # what looks like an instruction lends no weight to anything
-        into = proposals.fetch(tx, job.principal, int(step.into))
-        proposals.support(tx, place, into, proposal.candidate, seen.now, was=proposal.id)
+        proposals.support(tx, place, proposals.fetch(tx, job.principal, int(step.into)), proposal.candidate, seen.now, was=proposal.id)
     settled = proposals.settle(tx, proposal, place, ProposalStatus.EXPIRED, step.reason)
     _log(tx, place, step, proposal.expected, seen.now)
     return Outcome(Op.PROPOSED, step.reason, step.why, None, settled)

@@ -167,9 +167,8 @@ def _run(session: Session, held: lease.Lease, ends: Sequence[int], told: Progres
                 proposals.drop_extracted(tx, session.place, session.name, session.now())
             found = Drawn()
             for (done, end), (drafts, refused) in zip(bounds, runs, strict=True):
-                found = found.and_then(
-                    Drawn([each for one in drafts for each in settle(tx, session.db, one, session.place, session.now())], refused)
-                )
+                settled = [each for one in drafts for each in settle(tx, session.db, one, session.place, session.now())]
+                found = found.and_then(Drawn(settled, refused))
                 if end > done:
                     session.log(tx, "READ", end, f"candidates: {len(drafts)}")
             if _cursor(tx, session, done=bounds[-1][1], wanted=0)["wanted"]:

@@ -177,15 +177,13 @@ def _supported(content: str, quote: str) -> bool:
 
 
 def _candidate(item: Mapping[str, str], episode: Episode, content: str | None) -> Extracted:
-    quote, person = item["quote"], _by_a_person(episode)
+    key, quote, person = item["key"], item["quote"], _by_a_person(episode)
     flags = tuple(dict.fromkeys(flag.technique for flag in screen(quote)))
     literal = content is None or content in quote
     confidence = (LITERAL if literal else REWORDED) if person else FLAGGED if flags else LOW_TRUST
     kind = Kind.FACT if item["kind"] == FORGET else Kind(item["kind"])
     task, proof = (item.get(name) or None if kind is Kind.EXPERIENCE else None for name in ("task", "verification"))
-    return Extracted(
-        item["key"], content, kind, confidence, episode.number, quote, item["key"], person and literal, task, proof, flags=flags
-    )
+    return Extracted(key, content, kind, confidence, episode.number, quote, key, person and literal, task, proof, flags=flags)
 
 
 def _by_a_person(episode: Episode) -> bool:

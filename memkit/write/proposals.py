@@ -259,9 +259,8 @@ def _where(place: Place) -> dict[str, Any]:
 
 
 def _proposals(tx: SqliteUtils, tenant: str, where: str, **values: object) -> list[Proposal]:
-    rows = store.select(
-        tx, f"select *, {_RECALLS} from proposal where tenant = :tenant and {where} order by id", {"tenant": tenant, **values}
-    )
+    query = f"select *, {_RECALLS} from proposal where tenant = :tenant and {where} order by id"
+    rows = store.select(tx, query, {"tenant": tenant, **values})
     evidence = store.evidence_of(tx, tenant, "proposal_id", [row["id"] for row in rows]) if rows else {}
     return [_proposal(row, evidence.get(row["id"], ())) for row in rows]
 

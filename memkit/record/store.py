@@ -186,9 +186,8 @@ def at(tx: SqliteUtils, tenant: str, seqs: Sequence[int]) -> dict[int, Memory]:
 
     Subtle: the `+` keeps SQLite from walking through everything the tenant has. `evidence_of` has it too.
     """
-    query = (
-        f"select {_MEMORY} from revision where seq in (select value from json_each(:seqs)) and +tenant = :tenant and content is not null"
-    )
+    where = "seq in (select value from json_each(:seqs)) and +tenant = :tenant and content is not null"
+    query = f"select {_MEMORY} from revision where {where}"
     return dict(_numbered(tx, tenant, query, {"tenant": tenant, "seqs": json.dumps(seqs)}))
 
 

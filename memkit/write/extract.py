@@ -115,8 +115,7 @@ def readable(episodes: Sequence[Episode]) -> list[Episode]:
 
     Not of the task are the system's own text, and an episode of nothing but small talk or marks. What was forgotten is gone.
     """
-    told = [episode for episode in episodes if episode.visible and episode.text and episode.role is not Role.SYSTEM]
-    return [episode for episode in told if not small_talk(episode.text or "")]
+    return [one for one in episodes if one.visible and one.text and one.role is not Role.SYSTEM and not small_talk(one.text)]
 
 
 def small_talk(text: str) -> bool:

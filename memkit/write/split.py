@@ -96,9 +96,8 @@ def _begins(right: str, chinese: bool) -> bool:
     if compiled(read("split.toml")["rest"]["chinese_right" if chinese else "english_right"]).match(right):
         return False
     subject = r"[^，,；;。]{0,14}?" if chinese else r"(?:[\w`'’./-]{1,40} ){0,4}?"
-    return bool(compiled(rf"(?i){subject}{_verbs(chinese)}|(?:这|那|它)").match(right)) and bool(
-        compiled(r"\S+\s+\S|[^\x00-\x7f]{3}").search(right)
-    )
+    begins = compiled(rf"(?i){subject}{_verbs(chinese)}|(?:这|那|它)").match(right)
+    return bool(begins and compiled(r"\S+\s+\S|[^\x00-\x7f]{3}").search(right))
 
 
 def _carried(left: str, right: str, subject: str, chinese: bool) -> str:

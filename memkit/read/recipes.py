@@ -55,8 +55,8 @@ TFIDF = Recipe("tfidf")
 BALANCED = Recipe("balanced", weights={"bm25": 1.0}, neighbours=0.5, coverage=0.25, needs=True, rerank=0.2)
 """The default: BM25 and neighbours. Costs the postings it touches, and no more."""
 
-THOROUGH = replace(BALANCED, name="thorough", weights={"bm25": 1.0, "characters": 0.5}, coverage=0.2)
+THOROUGH = replace(BALANCED, name="thorough", weights={"bm25": 1.0, "characters": 0.5})
 """The best without a model: also by groups of characters, which finds other forms of a word and most misspellings. Reads every row."""
 
-SEMANTIC = replace(BALANCED, name="semantic", weights={"bm25": 1.0, "embedding": 0.5}, coverage=0.2)
+SEMANTIC = replace(BALANCED, name="semantic", weights={"bm25": 1.0, "embedding": 0.5})
 """The best: also by meaning, with a small model that comes inside a package (`pip install 'memkit[embedding]'`). Reads every row."""

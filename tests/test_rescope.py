@@ -81,3 +81,18 @@ def test_forgetting_follows_it_back_through_every_scope_it_came_from(tmp_path: P
         assert receipt.verified and kit.admin.sweep(words)["memory.db"] == 0
         sibling = kit.current("ferry", scope=SHOP)
         assert sibling is not None and sibling.content == "another ferry, from another harbour"
+
+
+@pytest.mark.parametrize("where", [SHOP, memkit.Scope(workspace="店")])
+def test_forgetting_reaches_what_was_proposed_where_it_came_from(tmp_path: Path, where: memkit.Scope) -> None:
+    words = "the ferry to Zanzibar leaves at nine"
+    with memkit.open(tmp_path / "memory.db") as kit, memkit.open(tmp_path / "memory.db") as other:
+        kit.admit(kit.propose("ferry", words, scope=where, confidence=0.9))
+        kit.propose("ferry", f"{words} or at ten", scope=where, confidence=0.9)
+        kit.rescope("ferry", scope=where, to=PROD, expected=1)
+        kit.rescope("ferry", scope=PROD, to=TEST, expected=1)
+        later = kit.propose("ferry", "another ferry, from another harbour", scope=where)
+        assert other._missed("the ferry to Zanzibar", where) and kit.admin.sweep(words)["memory.db"] == 5
+        assert kit.forget("ferry", scope=TEST, expected=1, reason="asked").verified
+        assert kit.admin.sweep("Zanzibar")["memory.db"] == 0 and kit.inbox(scope=where) == [later]
+        assert other._missed("Zanzibar at nine", where) == []

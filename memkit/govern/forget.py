@@ -32,6 +32,15 @@ from memkit.record.text import normalise
 from memkit.write.arguments import check_expected
 from memkit.write.commit import Place, judge
 
+_PROPOSALS = """
+    select id, key, content, task, verification from proposal p where tenant = :tenant
+    and (content is not null or id in (select proposal_id from evidence where tenant = :tenant))
+    and (scope = :scope or (key = :key and exists (
+        select 1 from json_each(:moved) m join revision r
+        on r.scope = json_extract(m.value, '$[0]') and r.revision = json_extract(m.value, '$[1]')
+        where r.tenant = p.tenant and r.scope = p.scope and r.key = p.key and p.created_at <= r.recorded_at)))"""
+"""Of the scope all, and of those the key was moved out of what was proposed for it before that."""
+
 SHORTEST = 8  # bytes: a shorter value occurs by chance, so it is proved by its rows alone
 
 ERASE_QUERIES = {
@@ -167,14 +176,10 @@ def _proof(db: Database, wanted: Sequence[bytes], *, thorough: bool) -> dict[str
 
 def find_traces(tx: SqliteUtils, place: Place, key: str) -> Traces:
     """Find every row that holds content of a key in a scope, and every proposal of the scope that says the same. Raises NotFound."""
-    where = {"tenant": place.principal.tenant, "scope": place.scope, "key": key}
-    revisions = _revisions(tx, place.principal.tenant, place.scope, key)
-    proposals = store.select(
-        tx,
-        "select id, key, content, task, verification from proposal where tenant = :tenant and scope = :scope"
-        " and (content is not null or id in (select proposal_id from evidence where tenant = :tenant))",
-        where,
-    )
+    tenant = place.principal.tenant
+    revisions = _revisions(tx, tenant, place.scope, key)
+    moved = json.dumps(store.former_scopes(tx, tenant, place.scope, key))
+    proposals = store.select(tx, _PROPOSALS, {"tenant": tenant, "scope": place.scope, "key": key, "moved": moved})
     if not revisions and not any(row["key"] == key for row in proposals):
         raise NotFound(f"there is nothing under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
     values = [row["content"] for row in revisions if row["content"] is not None]
@@ -232,7 +237,11 @@ def _erase(tx: SqliteUtils, db: Database, key: str, place: Place, traces: Traces
     feedback.drop(tx, tenant, place.scope, key)
     laid = [digest for value in traces.values for digest in tombstone.digests(db, tenant, place.scope, key, value)]
     tombstone.bury(tx, laid, tenant=tenant, scope=place.scope, key=key, at=store.stamp(now) or "")
-    store.log(tx, "FORGET", "FORGOTTEN", principal=place.principal, scope=place.scope, key=key, revision=revision, now=now)
+    query = "select distinct scope from proposal where id in (select value from json_each(:ids)) and scope <> :scope order by scope"
+    reached = store.select(tx, query, {"ids": json.dumps(traces.rows["proposal"]), "scope": place.scope})
+    for scope in [place.scope, *(row["scope"] for row in reached)]:  # who follows the log must hear of each
+        told = revision if scope == place.scope else 0
+        store.log(tx, "FORGET", "FORGOTTEN", principal=place.principal, scope=scope, key=key, revision=told, now=now)
     return revision, laid
 
 

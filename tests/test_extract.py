@@ -15,6 +15,7 @@ from memkit.record.text import count_tokens
 from memkit.write.dates import absolute
 from memkit.write.extract import MOST_TOKENS, Extraction, readable
 from memkit.write.rules import LONGEST_SENTENCE, Rules
+from memkit.write.subjects import key_of
 from memkit.write.unwanted import unwanted
 
 MONDAY = datetime(2026, 11, 30, 9, tzinfo=UTC)
@@ -306,3 +307,14 @@ def test_an_order_flags_every_candidate_of_its_sentence_also_the_harmless_half(t
 def test_perhaps_some_day_is_a_supposition_and_from_now_on_is_a_rule(text: str, reason: str) -> None:
     assert refused(("user", text)) == [(1, reason)]
     assert said("以后都用 Bun。") == [("preference", "包管理器", "以后都用 Bun")]
+
+
+def test_each_statement_of_a_long_session_is_named_a_few_times_and_not_once_for_every_other(monkeypatch):
+    def named(statements: int) -> int:
+        calls = []
+        monkeypatch.setattr("memkit.write.statements.key_of", lambda *told: calls.append(told) or key_of(*told))
+        said = [("user", f"The service{n} server listens on port {1000 + n}.") for n in range(statements)]
+        assert len(extract(*said).candidates) == statements
+        return len(calls)
+
+    assert named(20) > 0 and named(80) == 4 * named(20)

@@ -240,7 +240,8 @@ class _Reading:
 
     def _corrected(self, one: Statement) -> _Known | None:
         """Find what a correction corrects: the same key, what states the old value, or for a bare "it" the last value of the same form."""
-        same = [known for known in self.known if known.key == one.key]  # what it is called decides first
+        key = one.key  # worked out once: a session may have thousands of statements
+        same = [known for known in self.known if known.key == key]  # what it is called decides first
         if same or not (one.turned or one.old or one.via in ("forget", "correction")):
             return same[-1] if same else None
         if one.old:
@@ -252,7 +253,7 @@ class _Reading:
             if holding:
                 return holding[-1]
         if one.predicate or one.via == "forget":
-            ending = [known for known in self.known if one.key and known.key.endswith(one.key)]
+            ending = [known for known in self.known if key and known.key.endswith(key)]
             return ending[-1] if len({known.key for known in ending}) == 1 else None
         wanted = bool(compiled(r"\d").search(one.value))
         alike = [known for known in self.known if bool(compiled(r"\d").search(known.content)) == wanted]

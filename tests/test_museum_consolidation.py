@@ -172,7 +172,7 @@ def test_output_that_was_cut_or_is_too_long_is_refused_and_its_evidence_stays(mo
             kit.remember("elsewhere", "never shown to the job", scope=memkit.Scope(workspace="other"))
             before = fingerprint(kit)
             long = infer(kit, "essay", "word " * 200)
-            for planner in (cut, tidy):
+            for planner in (cut, wordy):
                 with pytest.raises(memkit.Refused) as error:
                     kit.consolidate(scope=SHOP, planner=planner)
                 assert error.value.reason == "BAD_PLAN"
@@ -186,6 +186,9 @@ def test_output_that_was_cut_or_is_too_long_is_refused_and_its_evidence_stays(mo
     def cut(seen: Seen) -> Plan:
         plan = tidy(seen)
         return replace(plan, steps=(), kept=plan.kept[: len(plan.kept) // 2])
+
+    def wordy(seen: Seen) -> Plan:
+        return tidy(replace(seen, long=frozenset()))
 
     check()
     monkeypatch.setattr(consolidate, "check_plan", lambda *plan: None)

@@ -27,6 +27,7 @@ from memkit.write import lease as leases
 from memkit.write import proposals
 from memkit.write.arguments import untold
 from memkit.write.commit import Place
+from memkit.write.extract import MOST_TOKENS
 from memkit.write.fuse import FUSE, Fuse, Run, check_plan
 from memkit.write.lease import Lease
 from memkit.write.plan import Act, Plan, Planner, Seen, Step
@@ -134,7 +135,9 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
         job.progress(done, len(waiting))
     asked_about = frozenset(one.id for one in memories if (one.scope, one.key, one.revision) in told)
     judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
-    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met), past
+    lessons = [one for one in memories if one.kind is Kind.EXPERIENCE]
+    long = frozenset(one.id for one in (*waiting, *lessons) if job.count(one.content or "") > MOST_TOKENS)
+    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met, long), past
 
 
 # subtle: `cross join` keeps the log outside, read once; SQLite would read it once for each experience

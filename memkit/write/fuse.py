@@ -64,7 +64,10 @@ def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FU
     there = _There(plan, seen, fuse.patience)
     _check_all_named("memories", "memory", [*plan.kept, *plan.lost], list(there.memories))
     for step in plan.steps:
-        long = step.act in (Act.ADMIT, Act.PROPOSE) and count(step.content or "") > MOST_TOKENS
+        writes = step.act is Act.ADMIT or (
+            step.act is Act.PROPOSE and step.reason != REVIEW
+        )  # a review asks to withdraw, and writes nothing
+        long = writes and count(step.content or "") > MOST_TOKENS
         faults = (long, f"writes more than {MOST_TOKENS} tokens"), *_faults(step, there)
         for wrong, what in (*faults, *_partings(step, there)):
             if wrong:
@@ -119,6 +122,7 @@ class _There:
         self.proposals = {proposal.id: proposal for proposal in seen.proposals}
         self.fallen = seen.fallen
         self.lost, self.uses = set(plan.lost), Counter(step.proposal for step in plan.steps)
+        self.admitted = Counter((step.scope, step.key) for step in plan.steps if step.act is Act.ADMIT)
         self.merged = {step.proposal for step in plan.steps if step.act is Act.MERGE}
         self.over = {one.id for one in seen.proposals if expired(one, seen.now, patience)}
         self.spare = speaking_for_others(seen, plan.steps)
@@ -138,6 +142,7 @@ def _faults(step: Step, there: _There) -> Iterator[tuple[bool, str]]:
         rewritten = (proposal.scope, proposal.key, proposal.content) != (step.scope, step.key, step.content)
         yield rewritten, "says something else than the proposal it uses"
         yield step.act is Act.ADMIT and bool(proposal.flags), "admits what looks like an instruction"
+        yield step.act is Act.ADMIT and there.admitted[step.scope, step.key] > 1, "admits one of several values for one key"
         yield step.act is Act.ADMIT and proposal.id in there.fallen, "admits what its evidence no longer bears out"
     if step.op in (Op.UPDATE, Op.DELETE):
         inferred = memory is not None and memory.trust is Trust.INFERRED and memory.kind is not Kind.EXPERIENCE

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ from itertools import groupby
 from memkit.record.confidence import FACTOR
 from memkit.record.model import Kind, Memory, Op, Proposal, Trust, shortened
 from memkit.record.text import compiled
+from memkit.write.arguments import LONGEST_KEY
 from memkit.write.duplicates import Statements
 from memkit.write.gates import Gates, through
 from memkit.write.proposals import REVIEW
@@ -54,8 +56,9 @@ class Seen:
     """What a plan is made from: the current memories and the waiting proposals of some scopes, and which proposals' evidence fell.
 
     `used` counts how often a memory was confirmed and contradicted; `asked` are those whose withdrawal a person was asked about at this
-    revision; `met` has (scope, key, revision, session) of experiences that were met again while they waited or when they were known.
-    `version` names it all: the same input has the same one.
+    revision; `met` has (scope, key, revision, session) of experiences that were met again while they waited or when they were known;
+    `long` has the numbers and ids of what says more than one fact may, so that no plan may write it. `version` names it all: the same
+    input has the same one.
     """
 
     memories: tuple[Memory, ...]
@@ -65,6 +68,7 @@ class Seen:
     used: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     met: frozenset[tuple[str, str, int, str]] = frozenset()
+    long: frozenset[int | str] = frozenset()
 
     @property
     def version(self) -> str:
@@ -135,12 +139,15 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
         spare = speaking_for_others(seen, steps) if stage is _outweighed else ()
         steps += stage(seen, [one for one in _left(seen, steps) if one.id not in spare])
     held = dict[int, str]()
+    contested = _contested(seen, _left(seen, steps))
     current = {(memory.scope, memory.key): memory for memory in seen.memories}
     for proposal in _left(seen, steps):
         meets = current.get((proposal.scope, proposal.key))
         decision = through(proposal, gates, now=seen.now, current=meets)
         if proposal.id in seen.fallen:
             held[proposal.id] = seen.fallen[proposal.id]
+        elif decision.op is Op.ADD and ((proposal.scope, proposal.key) in contested or proposal.id in seen.long):
+            held[proposal.id] = "TOO_LONG" if proposal.id in seen.long else "ASKS_A_PERSON"
         elif decision.op is Op.ADD:
             steps.append(_step(Stage.DEEP, Act.ADMIT, proposal, decision.reason, decision.why, memory=meets))
         else:
@@ -152,6 +159,12 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
 def _left(seen: Seen, steps: Sequence[Step]) -> list[Proposal]:
     used = {step.proposal for step in steps}
     return [proposal for proposal in seen.proposals if proposal.id not in used]
+
+
+def _contested(seen: Seen, left: Sequence[Proposal]) -> set[tuple[str, str]]:
+    """Return the (scope, key) for which several candidates still stand, so that none passes by itself; what is flagged contests nothing."""
+    met = Counter((one.scope, one.key) for one in left if one.id not in seen.fallen and not one.flags)
+    return {place for place, times in met.items() if times > 1}
 
 
 def speaking_for_others(seen: Seen, steps: Sequence[Step]) -> set[int]:
@@ -261,6 +274,8 @@ def _skills(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
         sessions = {piece.source.rpartition("/")[0] for piece in memory.evidence if piece.source.startswith("session:")}
         sessions |= {one[3] for one in seen.met if one[:3] == (memory.scope, memory.key, memory.revision)}
         key = f"skill/{memory.key}"
+        if memory.id in seen.long or len(key) > LONGEST_KEY:
+            continue
         if memory.kind is Kind.EXPERIENCE and len(sessions) >= SESSIONS and key not in known:
             why = f"the experience was met in {len(sessions)} sessions; a person may make it a skill file"
             yield Step(Stage.PATTERN, Act.PROPOSE, memory.scope, key, "PATTERN", why, memory.content, into=memory.id)

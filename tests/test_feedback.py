@@ -163,6 +163,16 @@ def test_the_same_episode_counts_once_and_no_episode_of_an_agent_moves_nothing()
             assert robot.confirm(newer, episode=cite).reason == "ALREADY_COUNTED"
             assert robot.contradict(newer, "hm").reason == "COUNTED"
         assert kit.current("guess", scope=SHOP) == newer and newer.confidence == 0.9 and reasons(kit) == {}
+        assert (use(kit, newer).confirmed, use(kit, newer).contradicted) == (1, 0), "ranking and review follow these counts"
+
+
+def test_an_agent_that_confirms_its_own_inference_keeps_it_from_no_review() -> None:
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    with memkit.open(clock=lambda: now[0]) as kit:
+        memory = inferred(kit)
+        kit.acting_as(ROBOT).confirm(memory)
+        now[0] += timedelta(days=91)
+        assert [one.reason for one in kit.consolidate(scope=SHOP).written] == ["REVIEW_PROPOSED"]
 
 
 def test_what_the_assistant_said_moves_nothing_and_what_nobody_vouches_for_only_downwards() -> None:

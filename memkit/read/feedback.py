@@ -18,6 +18,7 @@ from memkit.record import store
 from memkit.record.confidence import revised
 from memkit.record.model import Episode, Kind, Memory, Op, Role, Trust
 
+COUNTED = "COUNTED"  # in the log, that is, and nowhere else
 DOUBTFUL = 0.5  # an inference that is less likely than this is not shown any more
 
 COUNT = """
@@ -68,8 +69,11 @@ def contradicted(memory: Memory, by_person: bool) -> Effect:
 
 
 def unshown(memory: Memory) -> Effect:
-    """Decide what an observation does that no person makes and no episode that counts shows."""
-    return Effect(memory.confidence, None, "COUNTED", "no person says it and no episode that may move it shows it, so it is only counted")
+    """Decide what an observation does that no person makes and no episode that counts shows: it stands in the log, and moves nothing.
+
+    Subtle: not even the counts, since ranking and the review of an inference follow them.
+    """
+    return Effect(memory.confidence, None, COUNTED, "no person says it and no episode that may move it shows it, so it is only logged")
 
 
 def moves(episode: Episode | None, *, holds: bool) -> bool:

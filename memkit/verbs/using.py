@@ -85,7 +85,7 @@ class UsingVerbs(ReadingVerbs):
         """Note that a memory held when it was used, as an episode showed. An experience or an inference gains confidence.
 
         The same episode counts once. Unless a person says so, what no episode shows, or only what the assistant said or what nobody vouches
-        for, is counted and moves nothing. Raises NotFound and Conflict.
+        for, stands in the log and moves nothing. Raises NotFound and Conflict.
         """
         return self._observed_in_use(memory, feedback.confirmed, episode, holds=True)
 
@@ -142,7 +142,8 @@ class UsingVerbs(ReadingVerbs):
             if cite and feedback.counted(tx, current, op, cite):
                 return self._told(Outcome(Op.NOOP, "ALREADY_COUNTED", f"{cite} has been counted for this memory", current))
             effect = judge(current, by_person) if by_person or feedback.moves(shows, holds=holds) else feedback.unshown(current)
-            written = feedback.write(tx, current, effect, holds=holds, actor=self.principal.actor, now=now)
+            actor, counts = self.principal.actor, effect.reason != feedback.COUNTED
+            written = feedback.write(tx, current, effect, holds=holds, actor=actor, now=now) if counts else current
             who, revision = self.principal, written.revision
             store.log(tx, op, effect.reason, principal=who, scope=memory.scope, key=memory.key, revision=revision, now=now, detail=cite)
         return self._told(Outcome(Op.NOOP if written is current else Op.UPDATE, effect.reason, effect.why, written))

@@ -13,6 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from sqlite_utils import Database as SqliteUtils
 
+from memkit.read.analyze import forget_cached
 from memkit.read.index import Document, Partition, View
 from memkit.record import store
 from memkit.record.model import Kind, Progress
@@ -64,12 +65,25 @@ class Followed(ABC, Generic[Kept]):
         return found
 
     def catch_up(self, tx: SqliteUtils) -> None:
-        """Read again what the log says was written since last time, in the scopes that were built."""
-        if not self._partitions:
-            self._cursor = store.last_event(tx, self.tenant)
+        """Read again what the log says was written since last time, in the scopes that were built.
+
+        Whatever interrupts it, nothing half read stays. Where anything was forgotten, the words seen lately are dropped here, too.
+        """
+        try:
+            self._catch_up(tx)
+        except BaseException:
+            self.clear()
+            raise
+
+    def _catch_up(self, tx: SqliteUtils) -> None:
+        if not self._partitions and self._cursor != (newest := store.last_event(tx, self.tenant)):
+            self._cursor = newest
+            forget_cached()
         changed, reached = dict[str, set[str]](), set[str]()
         for seq, op, scope, key in store.changes(tx, self.tenant, self._cursor):
             self._cursor = seq
+            if op == "FORGET":
+                forget_cached()
             if scope in self._partitions:
                 changed.setdefault(scope, set()).add(key)
                 reached |= {scope} if op in self.wide else set()

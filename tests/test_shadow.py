@@ -113,3 +113,12 @@ def test_any_query_is_legal(query):
     with memkit.open() as kit:
         kit.propose("cache", "the cache is cold", scope=SHOP, confidence=0.9)
         assert followed(kit, query, SHOP) == fresh(kit, query, SHOP)
+
+
+def test_a_question_is_masked_and_cut_before_what_waits_is_asked(monkeypatch):
+    seen = []
+    monkeypatch.setattr("memkit.read.shadow.analyze", lambda text: seen.append(text) or [])
+    with memkit.open() as kit:
+        kit.propose("token", "the token is kept elsewhere", scope=SHOP)
+        kit.context("why does ghp_0123456789abcdefghijABCDEFGHIJ012345 fail? " + "x " * 20_000, scope=SHOP, budget=100)
+    assert ["ghp_" in text or len(text) > 10_100 for text in seen] == [False] and "why does" in seen[0]

@@ -116,7 +116,11 @@ class ReadingVerbs(Opened):
     def _recalled(
         self, query: str, scope: Scope, given: Conditions, *, budget: int, limit: int | None, recipe: Recipe | None, now: datetime
     ) -> Recall:
-        query = self._policy.mask(query[:LONGEST_QUERY])  # it comes back in the result, and its words in the cache of `analyze`
+        query = self._asked(query)
         visible, how = self._visible(scope), BALANCED if recipe is None else recipe
         matches = recalling.rank(self.db, self._index, query, visible, recipe=how, now=now)
         return recalling.fill(matches, self._reader(visible), query, given, budget=budget, limit=limit, recipe=how, now=now)
+
+    def _asked(self, query: str) -> str:
+        """Return the query as it is looked at: it comes back in the result, and its words in the cache of `analyze`."""
+        return self._policy.mask(query[:LONGEST_QUERY])

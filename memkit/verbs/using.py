@@ -58,6 +58,7 @@ class UsingVerbs(ReadingVerbs):
         """
         require(self.principal, "search", "read")
         check_request(query, budget, limit, recipe)
+        query = self._asked(query)
         check_whole(profile_quota=profile_quota, window=window)
         if isinstance(session, str):
             session = self._turns(session, scope)

@@ -759,3 +759,13 @@ def test_reextraction_tells_how_many_of_its_runs_are_done() -> None:
         kit.record("tuesday", "user", "door: blue", scope=SHOP)
         kit.reextract("tuesday", scope=SHOP, extractor=Notes(), progress=lambda done, total: heard.append((done, total)))
         assert heard[3:] == [(1, 1)]
+
+
+def test_a_replay_of_a_session_leaves_one_alone_whose_name_goes_on_after_a_slash():
+    with memkit.open() as kit:
+        for session in ("2026/11", "2026/11/30"):
+            kit.record(session, "user", f"The port of the {session[-2:]} server is 8080.", scope=SHOP)
+            kit.extract(session, scope=SHOP)
+        one, other = kit.inbox(scope=SHOP)
+        kit.reextract("2026/11", scope=SHOP)
+        assert [waits.id for waits in kit.inbox(scope=SHOP)] == [other.id, other.id + 1] and one.id < other.id

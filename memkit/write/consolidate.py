@@ -19,7 +19,7 @@ from memkit.errors import Conflict, Refused
 from memkit.record import store
 from memkit.record.database import Database, random_id
 from memkit.record.evidence import Reader, check, decided
-from memkit.record.model import Candidate, Kind, Op, Outcome, Progress, Proposal, ProposalStatus, Trust
+from memkit.record.model import Candidate, Kind, Memory, Op, Outcome, Progress, Proposal, ProposalStatus, Trust
 from memkit.record.scope import Principal, named_dimensions, visible_from
 from memkit.record.text import count_tokens
 from memkit.record.use import record_of_use
@@ -135,8 +135,8 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
         job.progress(done, len(waiting))
     asked_about = frozenset(one.id for one in memories if (one.scope, one.key, one.revision) in told)
     judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
-    lessons = [one for one in memories if one.kind is Kind.EXPERIENCE]
-    long = frozenset(one.id for one in (*waiting, *lessons) if job.count(one.content or "") > MOST_TOKENS)
+    written: list[Memory | Proposal] = [*waiting, *(memory for memory in memories if memory.kind is Kind.EXPERIENCE)]
+    long = frozenset(one.id for one in written if job.count(one.content or "") > MOST_TOKENS)
     return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met, long), past
 
 

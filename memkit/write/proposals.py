@@ -157,7 +157,9 @@ def drop_extracted(tx: SqliteUtils, place: Place, session: str, now: datetime) -
 
     What rests on another session too waits on without this one; as the user's word only where a user's episode is left to it.
     """
-    mine = "tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix"
+    mine = """
+        tenant = :tenant and substr(source, 1, length(:prefix)) = :prefix
+        and instr(substr(source, length(:prefix) + 1), '/') = 0"""  # subtle: else session "a" would take what is of "a/b"
     ours = f"""
         select id, key from proposal where tenant = :tenant and scope = :scope and status = 'PENDING' and source_type = 'session'
         and id in (select proposal_id from evidence where {mine})"""

@@ -803,3 +803,14 @@ def test_what_is_no_plan_is_refused_with_a_reason_and_never_logged(kit, change):
     with pytest.raises(memkit.Refused, match="; (pass|return|a plan accounts) ") as error:
         kit.consolidate(scope=SHOP, planner=lambda seen: change(tidy(seen)))
     assert error.value.reason == "BAD_PLAN" and "Hunter2x9" not in f"{error.value}{dump(kit)}"
+
+
+@pytest.mark.parametrize("error", [OSError("no space left"), memkit.Busy(1.0, "memory.db")])
+def test_a_snapshot_that_cannot_be_written_makes_no_failure_of_what_is_in_the_record(kit, monkeypatch, error):
+    def fails(*what):
+        raise error
+
+    infer(kit, "cache", "the cache is cold")
+    monkeypatch.setattr("memkit.record.snapshot.replace_file", fails)
+    assert len(kit.consolidate(scope=SHOP).written) == 1 and read_snapshot(kit.db, "local") is None
+    assert kit.current("cache", scope=SHOP).content == "the cache is cold"

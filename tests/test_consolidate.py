@@ -814,3 +814,12 @@ def test_a_snapshot_that_cannot_be_written_makes_no_failure_of_what_is_in_the_re
     monkeypatch.setattr("memkit.record.snapshot.replace_file", fails)
     assert len(kit.consolidate(scope=SHOP).written) == 1 and read_snapshot(kit.db, "local") is None
     assert kit.current("cache", scope=SHOP).content == "the cache is cold"
+
+
+def test_what_expired_while_it_waited_is_not_admitted_over_what_holds(kit, clock):
+    waiting = kit.propose("cache", "the cache is cold", scope=SHOP, expires_at=START + timedelta(days=1))
+    clock.now += timedelta(days=1)
+    with pytest.raises(memkit.Refused) as error:
+        kit.admit(waiting)
+    assert error.value.reason == "EXPIRED" and kit.history("cache", scope=SHOP) == []
+    assert kit.reject(waiting).op == "NOOP"

@@ -128,10 +128,14 @@ def fetch(tx: SqliteUtils, principal: Principal, wanted: Proposal | int) -> Prop
 
 
 def admit(tx: SqliteUtils, db: Database, proposal: Proposal, place: Place, now: datetime, *, stated: bool = False) -> Outcome:
-    """Write a waiting proposal as a person decided. Raises Conflict where the value it was proposed against has changed.
+    """Write a waiting proposal as a person decided. Raises Conflict where the value it was proposed against has changed, and
+    Refused for what has expired: it would take the place of what holds, and end it.
 
     `stated`: a user said it literally, so it is STATED now. A request to forget withdraws the value; what it rested on is not kept.
     """
+    ends = proposal.candidate.times.expires_at
+    if ends is not None and ends <= now:
+        raise Refused("EXPIRED", f"what was proposed ended at {ends.isoformat()}; reject it, or propose it anew with another expires_at")
     candidate = replace(proposal.candidate, trust=Trust.STATED) if stated else proposal.candidate
     candidate = replace(candidate, evidence=()) if candidate.content is None else candidate
     outcome = commit_inside(tx, db, candidate, place, expected=proposal.expected, now=now)

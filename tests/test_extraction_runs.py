@@ -769,3 +769,20 @@ def test_a_replay_of_a_session_leaves_one_alone_whose_name_goes_on_after_a_slash
         one, other = kit.inbox(scope=SHOP)
         kit.reextract("2026/11", scope=SHOP)
         assert [waits.id for waits in kit.inbox(scope=SHOP)] == [other.id, other.id + 1] and one.id < other.id
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [({"confidence": 2.0}, "BAD_CONFIDENCE"), ({"confidence": float("nan")}, "BAD_CONFIDENCE"), ({"kind": "x"}, "BAD_KIND")],
+)
+def test_one_candidate_that_cannot_be_kept_stops_no_other_and_no_later_run(wrong, reason):
+    good = Extracted("theme", "I like dark themes", Kind.PREFERENCE, 0.9, 1, "I like dark themes", "theme")
+
+    class Careless:
+        def extract(self, episodes):
+            return Extraction((replace(good, **wrong), good))
+
+    with memkit.open() as kit:
+        kit.record("s", "user", "I like dark themes", scope=SHOP)
+        drawn = kit.extract("s", scope=SHOP, extractor=Careless())
+        assert [(one.id, one.reason) for one in drawn] == [(0, reason), (1, "SAID_BY_USER")]

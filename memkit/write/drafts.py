@@ -23,7 +23,7 @@ from memkit.record.scope import visible_from
 from memkit.record.sessions import is_session
 from memkit.record.suggest import suggest
 from memkit.record.text import normalise
-from memkit.write.arguments import LONGEST_KEY, check_key, flags_of
+from memkit.write.arguments import LONGEST_KEY, check_key, confidence_of, flags_of, kind_of
 from memkit.write.citing import first_hand, observed
 from memkit.write.commit import Place, clean
 from memkit.write.duplicates import same_statement
@@ -58,9 +58,10 @@ def draft(
     if masking.MARK in f"{one.content}{one.quote}":
         return _refused(candidate, "FORGOTTEN", "words of it were forgotten")
     try:
+        confidence_of(one.confidence)
         cited = [(episodes[number], quote) for number, quote in ((one.episode, one.quote), *one.also)]
         cites = [_cite(episode, quote, reader) for episode, quote in cited]
-        candidate = replace(candidate, evidence=observed(cites, reader, now, policy))
+        candidate = replace(candidate, kind=kind_of(one.kind), evidence=observed(cites, reader, now, policy))
         first_hand(candidate.evidence, reader, one.kind)
         check_key(one.key)
         candidate = candidate if one.content is None else clean(candidate, policy)

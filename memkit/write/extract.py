@@ -13,7 +13,7 @@ from typing import Protocol
 from memkit.errors import Refused
 from memkit.record.model import Episode, Kind, Proposal, Role
 from memkit.record.text import compiled, fold
-from memkit.write.arguments import check_form, confidence_of
+from memkit.write.arguments import check_form
 from memkit.write.table import read
 
 MOST_TOKENS = 160  # of a single fact, extracted or consolidated: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PROMOTED_SNIPPET_TOKENS of openclaw
@@ -42,9 +42,8 @@ class Extracted:
     flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_form(self, "BAD_EXTRACTION", key=str, quote=str, subject=str, kind=Kind, episode=int, stated=bool, also=tuple, flags=tuple)
+        check_form(self, "BAD_EXTRACTION", key=str, quote=str, subject=str, episode=int, stated=bool, also=tuple, flags=tuple)
         check_form(self, "BAD_EXTRACTION", content=str | None, task=str | None, verification=str | None)
-        confidence_of(self.confidence)
         pairs = all(isinstance(pair, tuple) and [*map(type, pair)] == [int, str] for pair in self.also)
         if not pairs or not all(isinstance(flag, str) and flag.isidentifier() for flag in self.flags):
             raise Refused("BAD_EXTRACTION", "`also` or `flags` hold something else; pass pairs of a number and a quote, and names")

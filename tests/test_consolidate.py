@@ -823,3 +823,14 @@ def test_what_expired_while_it_waited_is_not_admitted_over_what_holds(kit, clock
         kit.admit(waiting)
     assert error.value.reason == "EXPIRED" and kit.history("cache", scope=SHOP) == []
     assert kit.reject(waiting).op == "NOOP"
+
+
+def test_a_run_of_a_clock_that_ran_ahead_does_not_keep_the_next_from_being_due(kit, clock):
+    kit.propose("queue", "the queue is short", scope=SHOP)
+    clock.now = START + timedelta(days=400)
+    kit.consolidate(scope=SHOP)
+    clock.now = START
+    kit.propose("cache", "the cache is cold", scope=SHOP)
+    assert not kit.is_due(scope=SHOP)
+    clock.now = START + timedelta(days=1)
+    assert kit.is_due(scope=SHOP)

@@ -174,3 +174,14 @@ def test_processes_that_claim_at_once_each_get_tokens_of_their_own(tmp_path: Pat
     assert [racer.returncode for racer in racers] == [0, 0], outputs
     tokens = sorted(int(line) for out, _ in outputs for line in out.split())
     assert tokens == list(range(1, max(tokens) + 1)) and max(tokens) >= 60
+
+
+def test_a_clock_that_ran_ahead_locks_nobody_out_and_its_holder_is_still_fenced() -> None:
+    with Database().write() as tx:
+        ahead = claim(tx, "t", "job", holder="ann", now=NOON + timedelta(days=400))
+        taken = claim(tx, "t", "job", holder="bob", now=NOON)
+        assert ahead.lease and taken.lease and (taken.reason, taken.lease.token) == ("EXPIRED", 2)
+        with pytest.raises(memkit.LeaseLost):
+            require(tx, ahead.lease)
+        release(tx, taken.lease, failed=True, now=NOON + timedelta(days=400))
+        assert claim(tx, "t", "job", holder="ann", now=NOON).reason == "FREE"

@@ -102,8 +102,8 @@ def consolidate(db: Database, job: Job, *, dry_run: bool = False) -> Report:
 
 def is_due(tx: SqliteUtils, tenant: str, scope: str, waiting: Sequence[Proposal], now: datetime) -> bool:
     """Return whether enough candidates came since the last consolidation of their scope, or one waited long and none looked lately."""
-    runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps([scope])})
-    last = store.moment(runs[-1]["at"]) if runs else None
+    runs = [store.moment(row["at"]) for row in store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps([scope])})]
+    last = max((at for at in runs if at is not None and at <= now), default=None)  # subtle: a clock that ran ahead did not look tomorrow
     fresh = [proposal for proposal in waiting if last is None or proposal.created_at > last]
     looked_at = last is not None and now < last + OLD
     return len(fresh) >= ENOUGH or (not looked_at and any(proposal.created_at + OLD <= now for proposal in waiting))

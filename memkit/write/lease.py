@@ -54,14 +54,17 @@ class Claim:
 def decide(standing: Lease, now: datetime) -> Claim:
     """Decide a claim on a lease as it stands: FREE and EXPIRED grant it, HELD and BACKING_OFF refuse. Pure.
 
+    What lies further ahead than twice the longest that is ever given was set by a clock that ran ahead, and binds nobody: a holder that is
+    still there is fenced by its token.
+
     >>> from datetime import UTC
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     >>> decide(Lease("local", "tidy", "ann", 3, noon + TTL), noon).reason
     'HELD'
     """
-    if standing.holder and standing.expires_at is not None and standing.expires_at > now:
+    if standing.holder and standing.expires_at is not None and now < standing.expires_at <= now + 2 * TTL:
         return Claim("HELD", until=standing.expires_at)
-    if standing.not_before is not None and standing.not_before > now:
+    if standing.not_before is not None and now < standing.not_before <= now + 2 * LONGEST_WAIT:
         return Claim("BACKING_OFF", until=standing.not_before)
     return Claim("EXPIRED" if standing.holder else "FREE")
 

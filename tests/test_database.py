@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -210,3 +211,29 @@ def test_read_verbs_refuse_what_is_no_key_or_name() -> None:
             for bad in (object(), 5.5, "\ud800", b"bytes"):
                 with pytest.raises(memkit.MemkitError):
                     verb(bad)
+
+
+def test_a_store_whose_file_was_replaced_or_removed_says_so_and_reads_no_ghost(tmp_path):
+    shop, path, other = memkit.Scope(workspace="shop"), tmp_path / "memory.db", tmp_path / "copy.db"
+    with memkit.open(path) as kit:
+        kit.remember("a", "the zebra is here", scope=shop)
+        shutil.copy(path, other)
+        other.replace(path)
+        for act in (lambda: kit.recall("zebra", scope=shop, budget=99), lambda: kit.remember("b", "another", scope=shop)):
+            with pytest.raises(memkit.MemkitError, match="was removed or replaced while it was open"):
+                act()
+        with memkit.open(path) as again:
+            assert again.current("a", scope=shop).content == "the zebra is here" and again.remember("b", "c", scope=shop).op == "ADD"
+        path.unlink()
+        with pytest.raises(memkit.MemkitError, match="was removed or replaced"):
+            kit.current("a", scope=shop)
+
+
+def test_a_store_that_was_emptied_while_it_was_open_is_corrupt(tmp_path):
+    shop, path = memkit.Scope(workspace="shop"), tmp_path / "memory.db"
+    with memkit.open(path) as kit:
+        kit.remember("a", "the zebra is here", scope=shop)
+        os.truncate(path, 0)
+        for act in (lambda: kit.current("a", scope=shop), lambda: kit.remember("b", "another", scope=shop)):
+            with pytest.raises(memkit.Corrupt):
+                act()

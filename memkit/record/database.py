@@ -52,6 +52,7 @@ class Database:
         self.wait = wait
         self._mine = _Turn(self.path)
         self._connection = _connect(self.path)
+        self._mine.file = _identity(self.path)
         try:
             self._prepare(ids)
         except BaseException:
@@ -198,10 +199,13 @@ class _Turn:
 
     def __init__(self, path: Path | None) -> None:
         self._path, self._pid, self._lock = path, os.getpid(), threading.RLock()
+        self.file = _identity(path)
 
     def __enter__(self) -> None:
         if os.getpid() != self._pid:  # subtle: an SQLite connection carried through fork corrupts the file
             raise MemkitError("this store was opened before the process forked; open it again in the new process")
+        if self.file != _identity(self._path):  # subtle: SQLite goes on reading the file that was there, with what was forgotten since
+            raise MemkitError(f"{self._path} was removed or replaced while it was open, so nothing was read or written; open it again")
         self._lock.acquire()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -213,6 +217,15 @@ class _Turn:
             raise _translated(error, self._path) from error
         elif isinstance(error, UnicodeDecodeError):
             raise Corrupt(f"{self._path} holds text that is damaged; restore a backup") from None
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """Return which file stands under a path, None for none: another file under the same name is another store."""
+    with suppress(OSError):
+        if path is not None:
+            found = path.stat()
+            return found.st_dev, found.st_ino
+    return None
 
 
 def _fresh(ids: Callable[[], str]) -> bytes:
@@ -256,7 +269,7 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
 
 def _translated(error: sqlite3.DatabaseError, path: Path | None) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT) or "Could not decode" in str(error):
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT) or any(sign in str(error) for sign in ("Could not decode", "no such table")):
         return Corrupt(
             f"{path} is not a memkit database, or is damaged ({error}); memkit did not touch it. Restore a backup or choose another path"
         )

@@ -154,6 +154,16 @@ def test_the_same_input_gives_the_same_plan_version_and_bytes_and_a_second_run_d
     assert [line for line in dump(kit).split("\n") if "lease" not in line] == [line for line in after.split("\n") if "lease" not in line]
 
 
+def test_what_is_known_under_another_key_is_not_kept_twice_so_that_nothing_has_to_be_retired(kit):
+    """In a small store the fuse lets nothing be retired: a run that kept it twice would have been the last."""
+    kept(kit, "cache", "the cache is cold on Mondays")
+    again = infer(kit, "cache-state", "The cache is cold on Mondays.")
+    infer(kit, "queue", "the queue is short")
+    for written in (["queue"], []):
+        report = kit.consolidate(scope=SHOP)
+        assert [one.memory.key for one in report.written] == written and report.plan.held == {again.id: "DUPLICATE"}
+
+
 def test_one_statement_under_two_keys_becomes_one_and_the_older_stays(kit, clock):
     first = infer(kit, "cache", "The cache is cold on Mondays", recalls=0, cite="a.txt")
     clock.now += timedelta(hours=1)

@@ -139,15 +139,15 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
         spare = speaking_for_others(seen, steps) if stage is _outweighed else ()
         steps += stage(seen, [one for one in _left(seen, steps) if one.id not in spare])
     held = dict[int, str]()
-    contested = _contested(seen, _left(seen, steps))
+    contested, known = _contested(seen, _left(seen, steps)), _known(seen)
     current = {(memory.scope, memory.key): memory for memory in seen.memories}
     for proposal in _left(seen, steps):
         meets = current.get((proposal.scope, proposal.key))
         decision = through(proposal, gates, now=seen.now, current=meets)
         if proposal.id in seen.fallen:
             held[proposal.id] = seen.fallen[proposal.id]
-        elif decision.op is Op.ADD and ((proposal.scope, proposal.key) in contested or proposal.id in seen.long):
-            held[proposal.id] = "TOO_LONG" if proposal.id in seen.long else "ASKS_A_PERSON"
+        elif decision.op is Op.ADD and (waits := _waits_on(proposal, seen, contested, known)):
+            held[proposal.id] = waits
         elif decision.op is Op.ADD:
             steps.append(_step(Stage.DEEP, Act.ADMIT, proposal, decision.reason, decision.why, memory=meets))
         else:
@@ -159,6 +159,24 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
 def _left(seen: Seen, steps: Sequence[Step]) -> list[Proposal]:
     used = {step.proposal for step in steps}
     return [proposal for proposal in seen.proposals if proposal.id not in used]
+
+
+def _waits_on(proposal: Proposal, seen: Seen, contested: set[tuple[str, str]], known: Mapping[str, Statements[Memory]]) -> str:
+    """Return why what passed the gates waits nevertheless, or "" where it is kept. Kept twice, it would only have to be retired."""
+    if proposal.id in seen.long:
+        return "TOO_LONG"
+    if (proposal.scope, proposal.key) in contested:
+        return "ASKS_A_PERSON"
+    alike = known[proposal.scope].like(proposal.content or "") if proposal.scope in known else ()
+    return "DUPLICATE" if any(memory.key != proposal.key for memory in alike) else ""
+
+
+def _known(seen: Seen) -> dict[str, Statements[Memory]]:
+    known: dict[str, Statements[Memory]] = {}
+    for memory in seen.memories:
+        if memory.kind is Kind.INFERENCE and memory.trust is Trust.INFERRED:
+            known.setdefault(memory.scope, Statements()).add(memory, memory.content or "")
+    return known
 
 
 def _contested(seen: Seen, left: Sequence[Proposal]) -> set[tuple[str, str]]:

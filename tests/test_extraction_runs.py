@@ -396,6 +396,27 @@ def test_flush_extracts_once_each_time_the_context_becomes_nearly_full() -> None
         assert len(kit.flush("monday", 39, scope=SHOP, threshold=40, extractor=notes)) == 1
 
 
+KILLED = """
+import os, sys, memkit
+class Dies:
+    def extract(self, episodes):
+        os._exit(9)
+with memkit.open(sys.argv[1]) as kit:
+    kit.flush("monday", 100, scope=memkit.Scope(workspace="shop"), extractor=Dies())
+"""
+
+
+def test_a_flush_that_was_killed_is_tried_again(tmp_path: Path) -> None:
+    now = [datetime.now(UTC)]
+    with memkit.open(tmp_path / "memory.db", clock=lambda: now[0]) as kit:
+        kit.record("monday", "user", "We use pnpm for packages.", scope=SHOP)
+        assert start(KILLED, str(tmp_path / "memory.db")).wait(60) == 9
+        assert kit.flush("monday", 100, scope=SHOP) == [], "the one that was killed still has the lease"
+        now[0] += 2 * lease.TTL
+        assert [one.key for one in kit.flush("monday", 100, scope=SHOP)] == ["package-manager"]
+        assert kit.flush("monday", 100, scope=SHOP) == []
+
+
 def test_a_flush_that_failed_is_tried_again() -> None:
     clock = Clock()
     with opened(clock=clock) as kit:

@@ -59,17 +59,17 @@ class SessionVerbs(Opened):
     def flush(
         self, session: str, tokens_left: int, *, scope: Scope, threshold: int = SOFT_THRESHOLD, extractor: Extractor | None = None
     ) -> Drawn:
-        """Extract before the context is compacted: when fewer than `threshold` tokens are left in it, once until more are left again."""
+        """Extract before the context is compacted: when fewer than `threshold` tokens are left in it, once until more are left again.
+
+        A run that failed, was killed, or waits for somebody else's was none, and the next call tries again.
+        """
         require(self.principal, "write", "history")
         check_whole(tokens_left=tokens_left, threshold=threshold)
         asked = self._session(session, scope, extractor)
-        if not episodes.cross(asked, low=tokens_left < threshold):
-            return Drawn()
-        try:
-            return episodes.extract(asked)
-        except BaseException:
-            episodes.cross(asked, low=False)
-            raise
+        low = tokens_left < threshold
+        drawn = episodes.extract(asked) if low and not episodes.was_low(asked) else Drawn()
+        episodes.note(asked, low=low)
+        return drawn
 
     def reextract(self, session: str, *, scope: Scope, extractor: Extractor | None = None, progress: Progress | None = None) -> Drawn:
         """Extract a session once more from the beginning, as an operator, in the place of what was extracted from it and waits.

@@ -121,11 +121,17 @@ def extract(session: Session, *, again: bool = False, progress: Progress | None 
     return found
 
 
-def cross(session: Session, *, low: bool) -> bool:
-    """Note whether the context is nearly full, and return whether it just became so."""
+def was_low(session: Session) -> bool:
+    """Return whether the context was nearly full already, and was flushed for that."""
+    with session.db.read() as tx:
+        return bool(_cursor(tx, session)["low"])
+
+
+def note(session: Session, *, low: bool) -> None:
+    """Note whether the context is nearly full and was flushed for that; while a run is still due, it was not."""
     with session.db.write() as tx:
         sessions.require_session(tx, session.place.principal.tenant, session.name, [session.place.scope])
-        return not _cursor(tx, session, low=int(low))["low"] and low
+        _cursor(tx, session, low=int(low and not _cursor(tx, session)["wanted"]))
 
 
 def _begin(session: Session, *, again: bool) -> tuple[lease.Lease | None, list[int]]:

@@ -96,3 +96,24 @@ def test_forgetting_reaches_what_was_proposed_where_it_came_from(tmp_path: Path,
         assert kit.forget("ferry", scope=TEST, expected=1, reason="asked").verified
         assert kit.admin.sweep("Zanzibar")["memory.db"] == 0 and kit.inbox(scope=where) == [later]
         assert other._missed("Zanzibar at nine", where) == []
+
+
+def test_what_was_overturned_is_overturned_and_as_old_where_it_was_moved_to() -> None:
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    with memkit.open(sources={"a.cfg": "port=80"}, clock=lambda: now[0]) as kit:
+        kit.learn("port", "the port is 80", scope=SHOP, cite="a.cfg#key=port")
+        fact = kit.current("port", scope=SHOP)
+        kit.contradict(fact, "I saw 81")
+        guess = kit.admit(kit.propose("guess", "the queue is short", scope=SHOP, confidence=0.9)).memory
+        assert fact and guess
+        now[0] += timedelta(days=91)
+        robot = kit.acting_as(memkit.Principal(actor="agent"))
+        moved = [robot.rescope(one.key, scope=SHOP, to=PROD, expected=1).memory for one in (fact, guess)]
+        assert [one and one.seen for one in moved] == [fact.seen, guess.seen] and fact.seen == datetime(2026, 1, 1, tzinfo=UTC)
+        found = kit.recall("which port?", scope=PROD, budget=100)
+        assert found.hits == () and [skip.reason for skip in found.skipped] == ["FLAGGED"]
+        assert [one.reason for one in kit.consolidate(scope=PROD).written] == ["REVIEW_PROPOSED"]
+        kit.remember("port", "the port is 81", scope=PROD, expected=1)
+        kit.rescope("port", scope=PROD, to=TEST, expected=2)
+        assert len(kit.recall("which port?", scope=TEST, budget=100).hits) == 1
+        assert kit.forget("port", scope=TEST, expected=1, reason="asked").verified

@@ -13,6 +13,7 @@ from datetime import datetime
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.record import store
+from memkit.record.model import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,20 @@ class Use:
     confirmed: int = 0
     contradicted: int = 0
     flagged: int = 0
+
+
+MOVE = """
+insert into use (tenant, scope, memory, uses, last_used, confirmed, contradicted, flagged)
+select tenant, :scope, :memory, uses, last_used, confirmed, contradicted, case when flagged = :was then :revision else 0 end
+from use where tenant = :tenant and memory = :old"""
+
+
+def move(tx: SqliteUtils, before: Memory, after: Memory) -> None:
+    """Take the record of use along to another scope, in place of what stood there; the mark of a current revision stays on it."""
+    ids = {"tenant": before.tenant, "old": before.id, "memory": after.id, "scope": after.scope}
+    tx.execute("delete from use where tenant = :tenant and memory = :memory", ids)
+    tx.execute(MOVE, ids | {"was": before.revision, "revision": after.revision})
+    tx.execute("delete from use where tenant = :tenant and memory = :old", ids)
 
 
 def record_of_use(tx: SqliteUtils, tenant: str, ids: Sequence[str]) -> dict[str, Use]:

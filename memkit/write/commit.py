@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlite_utils import Database as SqliteUtils
 
 from memkit.errors import Conflict, NotFound, Refused
-from memkit.record import sessions, store, tombstone
+from memkit.record import sessions, store, tombstone, use
 from memkit.record.database import Database
 from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
 from memkit.record.scope import Principal
@@ -77,8 +77,8 @@ def commit_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Pl
 def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, now: datetime) -> Outcome:
     """Retire a key in one scope and add it, as it is, in another: one transaction, linked in the log.
 
-    Content, trust, evidence and the time of creation go along. Raises NotFound where there is nothing to move, Refused for the scope it
-    is in already, and Conflict where it is not at `expected` or the other scope has a current value; then nothing was written.
+    Content, trust, evidence, age and record of use go along. Raises NotFound where there is nothing to move, Refused for the scope it is in
+    already, and Conflict where it is not at `expected` or the other scope has a current value; then nothing was written.
     """
     check_expected(expected)
     tenant, actor = place.principal.tenant, place.principal.actor
@@ -97,9 +97,9 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         retired = moved.withdrawn()
         gone = store.append(tx, Op.DELETE, retired, scope=place.scope, expected=expected, tenant=tenant, actor=actor, now=now)
         free = there.revision if there else 0
-        here = store.append(
-            tx, Op.ADD, moved, scope=to.scope, expected=free, created_at=memory.created_at, tenant=tenant, actor=actor, now=now
-        )
+        age = {"created_at": memory.created_at, "verified_at": memory.seen}  # to be moved makes nothing younger, nor verified
+        here = store.append(tx, Op.ADD, moved, scope=to.scope, expected=free, tenant=tenant, actor=actor, now=now, **age)
+        use.move(tx, memory, here)
         for op, one, other, revision in ((Op.DELETE, place, to, gone.revision), (Op.ADD, to, place, here.revision)):
             store.log(tx, op, "RESCOPED", principal=one.principal, scope=one.scope, key=key, revision=revision, now=now, detail=other.scope)
     return Outcome(Op.UPDATE, "RESCOPED", f"it applies in {to.scope} now, and no longer in {place.scope}", here)

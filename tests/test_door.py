@@ -179,12 +179,14 @@ def found(**but: Any) -> Extracted:
     return Extracted(**{"quote": "We use pnpm", "subject": "it"} | given)
 
 
-WRONG_PARTS = [("also", (("x", 1),)), ("also", (5,)), ("flags", (5,)), ("flags", ("\ud800",)), ("kind", "fact"), ("confidence", 2)]
+BY_ITEM = ("kind", "confidence")  # what a model may get wrong: that candidate alone is refused
+FORMS = [name for name in inspect.signature(Extracted).parameters if name not in BY_ITEM]
+WRONG_PARTS = [("also", (("x", 1),)), ("also", (5,)), ("flags", (5,)), ("flags", ("\ud800",))]
 
 
 @pytest.mark.parametrize(
     ("part", "wrong"),
-    [*WRONG_PARTS, *((name, wrong) for name in inspect.signature(Extracted).parameters for wrong in (Touchy(), 7.5, [], b"x"))],
+    [*WRONG_PARTS, *((name, wrong) for name in FORMS for wrong in (Touchy(), 7.5, [], b"x"))],
 )
 def test_a_candidate_of_another_form_cannot_be_made_and_nothing_is_kept(part: str, wrong: object) -> None:
 
@@ -196,7 +198,19 @@ def test_a_candidate_of_another_form_cannot_be_made_and_nothing_is_kept(part: st
         before = kept(kit)
         with pytest.raises(memkit.Refused, match="; pass ") as error:
             kit.extract("s", scope=SHOP, extractor=Careless())
-        assert error.value.reason in ("BAD_EXTRACTION", "BAD_CONFIDENCE") and kept(kit) == before
+        assert error.value.reason == "BAD_EXTRACTION" and kept(kit) == before
+
+
+@pytest.mark.parametrize(("part", "wrong"), [(name, wrong) for name in BY_ITEM for wrong in (Touchy(), 7.5, [], b"x", None, "x")])
+def test_a_candidate_of_another_kind_or_confidence_is_refused_alone(part: str, wrong: object) -> None:
+
+    class Careless:
+        def extract(self, said: object) -> Extraction:
+            return Extraction((found(**{part: wrong}), found()))
+
+    with opened() as kit:
+        assert [(one.id > 0, one.reason) for one in kit.extract("s", scope=SHOP, extractor=Careless())][0] == (False, f"BAD_{part.upper()}")
+        assert [waits.content for waits in kit.inbox(scope=SHOP) if waits.key == "k2"] == ["We use pnpm"]
 
 
 @pytest.mark.parametrize("returned", [None, [], (), 5, "x", {}, Touchy(), Extraction, [found()], iter(())])

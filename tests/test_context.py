@@ -165,7 +165,7 @@ def test_ages_and_what_nobody_checked_again_are_said_of_recalled_memories_alone(
         shown = dict(zip(keys(context), context.layers[-1].text.split("\n")[2:-1], strict=True))
         assert "3 days ago (an observation of that time: check it against the present), VALID" in shown["port"]
         assert "UNVERSIONED (not re-checked since 2026-01-01)" in shown["port name"]
-        assert "ago" not in context.layers[0].text and "2026" not in context.layers[0].text
+        assert " ago" not in context.layers[0].text and "2026" not in context.layers[0].text
 
 
 def test_a_recorded_session_is_shown_as_it_stands_after_forgetting() -> None:

@@ -92,11 +92,9 @@ def consolidate(db: Database, job: Job, *, dry_run: bool = False) -> Report:
     try:
         report = _patiently(db, job, held)
     except BaseException as error:
-        with db.write() as tx:
-            _given_back(tx, held, failed=not isinstance(error, Conflict), now=job.clock())
+        _give_back(db, held, failed=not isinstance(error, Conflict), now=job.clock())
         raise
-    with db.write() as tx:
-        _given_back(tx, held, failed=False, now=job.clock())
+    _give_back(db, held, failed=False, now=job.clock())
     return report
 
 
@@ -181,10 +179,11 @@ def _alive(db: Database, held: Lease | None, now: datetime) -> Lease | None:
         return leases.renew(tx, held, now=now)
 
 
-def _given_back(tx: SqliteUtils, held: Lease, *, failed: bool, now: datetime) -> None:
-    standing = leases.standing(tx, held.tenant, held.name)
-    if (standing.token, standing.holder) == (held.token, held.holder):  # else somebody took over, and it is theirs
-        leases.release(tx, held, failed=failed, now=now)
+def _give_back(db: Database, held: Lease, *, failed: bool, now: datetime) -> None:
+    with db.write() as tx:
+        standing = leases.standing(tx, held.tenant, held.name)
+        if (standing.token, standing.holder) == (held.token, held.holder):  # else somebody took over, and it is theirs
+            leases.release(tx, held, failed=failed, now=now)
 
 
 def _patiently(db: Database, job: Job, held: Lease) -> Report:

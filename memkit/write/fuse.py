@@ -64,9 +64,8 @@ def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FU
     there = _There(plan, seen, fuse.patience)
     _check_all_named("memories", "memory", [*plan.kept, *plan.lost], list(there.memories))
     for step in plan.steps:
-        writes = step.act is Act.ADMIT or (
-            step.act is Act.PROPOSE and step.reason != REVIEW
-        )  # a review asks to withdraw, and writes nothing
+        # a review asks to withdraw, and writes nothing
+        writes = step.act is Act.ADMIT or (step.act is Act.PROPOSE and step.reason != REVIEW)
         long = writes and count(step.content or "") > MOST_TOKENS
         faults = (long, f"writes more than {MOST_TOKENS} tokens"), *_faults(step, there)
         for wrong, what in (*faults, *_partings(step, there)):
@@ -158,11 +157,10 @@ def _faults(step: Step, there: _There) -> Iterator[tuple[bool, str]]:
     if step.act is Act.PROPOSE:
         origin = there.memories.get(str(step.into))
         said = origin is not None and (origin.scope, origin.content) == (step.scope, step.content)
-        if step.reason == REVIEW:
-            own = origin is not None and said and (origin.key, origin.kind, origin.trust) == (step.key, Kind.INFERENCE, Trust.INFERRED)
-            yield not own, "reviews what is no inference of its key and scope"
-        else:
-            yield origin is None or not said or origin.kind is not Kind.EXPERIENCE, "proposes what no experience says"
+        own = origin is not None and said and (origin.key, origin.kind, origin.trust) == (step.key, Kind.INFERENCE, Trust.INFERRED)
+        met = origin is not None and said and origin.kind is Kind.EXPERIENCE
+        yield step.reason == REVIEW and not own, "reviews what is no inference of its key and scope"
+        yield step.reason != REVIEW and not met, "proposes what no experience says"
 
 
 def _partings(step: Step, there: _There) -> Iterator[tuple[bool, str]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -173,10 +173,13 @@ def _waits_on(proposal: Proposal, seen: Seen, contested: set[tuple[str, str]], k
 
 def _known(seen: Seen) -> dict[str, Statements[Memory]]:
     known: dict[str, Statements[Memory]] = {}
-    for memory in seen.memories:
-        if memory.kind is Kind.INFERENCE and memory.trust is Trust.INFERRED:
-            known.setdefault(memory.scope, Statements()).add(memory, memory.content or "")
+    for memory in _inferred(seen.memories):
+        known.setdefault(memory.scope, Statements()).add(memory, memory.content or "")
     return known
+
+
+def _inferred(memories: Iterable[Memory]) -> list[Memory]:
+    return [memory for memory in memories if memory.kind is Kind.INFERENCE and memory.trust is Trust.INFERRED]
 
 
 def _contested(seen: Seen, left: Sequence[Proposal]) -> set[tuple[str, str]]:
@@ -274,9 +277,7 @@ def risky(text: str) -> bool:
 def _retired(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
     """Retire an inference that an older one of the same scope says already."""
     stay: dict[str, Statements[Memory]] = {}
-    for memory in sorted(seen.memories, key=lambda m: (m.created_at, m.id)):
-        if memory.kind is not Kind.INFERENCE or memory.trust is not Trust.INFERRED:
-            continue
+    for memory in sorted(_inferred(seen.memories), key=lambda m: (m.created_at, m.id)):
         said = stay.setdefault(memory.scope, Statements())
         if alike := said.like(memory.content or ""):
             rest = (memory.scope, memory.key, "DUPLICATE", f"{alike[0].key!r}, which is older, says the same", memory.content)
@@ -292,9 +293,8 @@ def _skills(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
         sessions = {piece.source.rpartition("/")[0] for piece in memory.evidence if piece.source.startswith("session:")}
         sessions |= {one[3] for one in seen.met if one[:3] == (memory.scope, memory.key, memory.revision)}
         key = f"skill/{memory.key}"
-        if memory.id in seen.long or len(key) > LONGEST_KEY:
-            continue
-        if memory.kind is Kind.EXPERIENCE and len(sessions) >= SESSIONS and key not in known:
+        fits = memory.id not in seen.long and len(key) <= LONGEST_KEY
+        if fits and memory.kind is Kind.EXPERIENCE and len(sessions) >= SESSIONS and key not in known:
             why = f"the experience was met in {len(sessions)} sessions; a person may make it a skill file"
             yield Step(Stage.PATTERN, Act.PROPOSE, memory.scope, key, "PATTERN", why, memory.content, into=memory.id)
 
@@ -313,11 +313,10 @@ def stands_for(confirmed: int, contradicted: int, unjudged: timedelta = timedelt
 
 def _reviews(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
     """Propose the withdrawal of each inference that has stood for as long as its record of use allows, once for each revision."""
-    for memory in seen.memories:
+    for memory in _inferred(seen.memories):
         confirmed, contradicted = seen.used.get(memory.id, (0, 0))
         most = stands_for(confirmed, contradicted)
-        inferred = memory.kind is Kind.INFERENCE and memory.trust is Trust.INFERRED
-        if inferred and most is not None and memory.seen + most <= seen.now and memory.id not in seen.asked:
+        if most is not None and memory.seen + most <= seen.now and memory.id not in seen.asked:
             days = (seen.now - memory.seen).days
             why = f"confirmed {confirmed} and contradicted {contradicted} times, and last seen to hold {days} days ago; a person decides"
             yield Step(Stage.REVIEW, Act.PROPOSE, memory.scope, memory.key, REVIEW, why, memory.content, into=memory.id)

@@ -275,16 +275,7 @@ def _proposal(row: dict[str, Any], evidence: tuple[Evidence, ...]) -> Proposal:
     times = Times(*(store.moment(row[name]) for name in ("valid_from", "valid_to", "review_at", "expires_at")))
     kept = (row["key"], row["content"], Kind(row["kind"]), Trust(row["trust"]), row["confidence"], row["source_type"])
     status = ProposalStatus(row["status"])
-    return Proposal(
-        id=row["number"],
-        scope=row["scope"],
-        status=status,
-        candidate=Candidate(*kept, evidence, times, Support(row["support"]), row["task"], row["verification"]),
-        expected=row["expected"],
-        op=Op.PROPOSED,
-        reason=row["reason"],
-        why=_WHY.get(row["reason"], "") if status is ProposalStatus.PENDING else f"it was decided: {status}",
-        created_at=datetime.fromisoformat(row["created_at"]),
-        flags=tuple(row["flags"].split()),
-        recalls=row["recalls"],
-    )
+    candidate = Candidate(*kept, evidence, times, Support(row["support"]), row["task"], row["verification"])
+    why = _WHY.get(row["reason"], "") if status is ProposalStatus.PENDING else f"it was decided: {status}"
+    told = (row["expected"], Op.PROPOSED, row["reason"], why, datetime.fromisoformat(row["created_at"]), tuple(row["flags"].split()))
+    return Proposal(row["number"], row["scope"], status, candidate, *told, row["recalls"])

@@ -19,7 +19,6 @@ from memkit.lab.story import Clock, clock
 from memkit.record.model import Kind
 from memkit.write import lease as leases
 from memkit.write import proposals
-from memkit.write.fuse import FUSE
 from memkit.write.lease import Lease
 from memkit.write.plan import Act, Plan, Planner, Seen
 
@@ -57,7 +56,7 @@ def what_becomes_of_them() -> dict[str, tuple[str, str]]:
             _propose(kit, key)
             now.advance(days=31 if key == "stock" else 0)
         plan = kit.consolidate(scope=SHOP, dry_run=True).plan
-        waiting = {proposal.id: proposal.key for proposal in kit.inbox(scope=SHOP)}
+        waiting: dict[int | str, str] = {proposal.id: proposal.key for proposal in kit.inbox(scope=SHOP)}
     became = {step.key: (WORDS[step.act], step.reason) for step in plan.steps}
     became |= {waiting[number]: ("waits", reason) for number, reason in plan.held.items()}
     return {key: became[key] for key in CANDIDATES}
@@ -127,11 +126,10 @@ def _may_go(kit: Kit, planner: Planner) -> Answer:
 def _measured(kit: Kit, planner: Planner) -> Answer:
     tried = attempt(kit, planner, dry_run=True)
     seen = len(tried.seen.memories)
-    most = seen * FUSE.percent // 100 if seen >= FUSE.least else 0
     if tried.error is not None:
         return Answer(False, f"of {seen} entries, {type(tried.error).__name__}: {tried.error}.")
-    if tried.lost < most:
-        return Answer(False, f"of {seen} entries your plan takes {tried.lost}; it could take {most}.")
+    if tried.lost < tried.seen.room:
+        return Answer(False, f"of {seen} entries your plan takes {tried.lost}; it could take {tried.seen.room}.")
     return Answer(True, f"{tried.lost} of {seen}")
 
 

@@ -17,7 +17,7 @@ from memkit.errors import MemkitError
 from memkit.kit import Kit
 from memkit.lab.story import Clock, clock, ids
 from memkit.read.shadow import wanted
-from memkit.record.model import Kind, Memory, Op, Progress, Trust
+from memkit.record.model import Kind, Memory, Op, Progress, Proposal, Trust
 from memkit.write import proposals
 from memkit.write.consolidate import Report
 from memkit.write.fuse import FUSE, Fuse
@@ -223,9 +223,10 @@ class Tried:
 
     @property
     def waiting(self) -> list[tuple[str, str, str]]:
-        """Return key, content and reason of what would go on waiting."""
-        left = {proposal.id: proposal for proposal in self.seen.proposals}
-        return [(left[number].key, left[number].content or "", reason) for number, reason in self.plan.held.items() if number in left]
+        """Return key, content and reason of what would go on waiting, candidates and what there is no room yet to retire."""
+        left: dict[int | str, Proposal | Memory] = {proposal.id: proposal for proposal in self.seen.proposals}
+        left |= {memory.id: memory for memory in self.seen.memories}
+        return [(left[one].key, left[one].content or "", reason) for one, reason in self.plan.held.items() if one in left]
 
 
 def _change(step: Step, memory: Memory | None) -> Change:

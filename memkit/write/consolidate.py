@@ -108,7 +108,7 @@ def is_due(tx: SqliteUtils, tenant: str, scope: str, waiting: Sequence[Proposal]
 
 
 def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[Run]]:
-    """Return what a plan is made from, as it stands now, and what former runs that reached these scopes took.
+    """Return what a plan is made from, as it stands now, and what former runs of the window that reached these scopes took.
 
     `held` is renewed while the evidence is read. Subtle: what they *saw* counts only where they saw the same scopes, or a large scope would
     let a small one be emptied step by step.
@@ -123,7 +123,7 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
         met = frozenset(tx.execute(_MET, {"tenant": tenant, "scopes": json.dumps(scopes)}).fetchall())
         told = proposals.withdrawals(tx, tenant, scopes)
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
-        past = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
+        ran = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
     readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
     fallen = dict[int, str]()
     for done, proposal in enumerate(waiting, 1):
@@ -135,7 +135,9 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
     judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
     written: list[Memory | Proposal] = [*waiting, *(memory for memory in memories if memory.kind is Kind.EXPERIENCE)]
     long = frozenset(one.id for one in written if job.count(one.content or "") > MOST_TOKENS)
-    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met, long), past
+    past = [run for run in ran if run.at > now - job.fuse.window]
+    room = job.fuse.room(len(memories), past)
+    return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met, long, room), past
 
 
 # subtle: `cross join` keeps the log outside, read once; SQLite would read it once for each experience

@@ -1,10 +1,10 @@
 """The guard between a plan and the record: whatever made the plan, code checks it against what was really there.
 
 A plan must account for every memory and every waiting proposal it was shown, may touch only inferences, may write only what waited, and
-may change or lose at most a quarter of the memories it was shown, counting also what earlier runs of the last days took. All in integers.
-Only an inference, under its own key, is put before a person for review, and only an experience becomes a skill. It may let a proposal go
-only where its time is really over, or where another that stays says the same or outweighs it. What it was not shown never counts as
-dropped. Left out: carrying the plan out.
+may change or lose at most a quarter of the memories it was shown, counting also what earlier runs of the last days took. All in integers,
+and reckoned in one place, `Fuse.room`, so that a planner can be told beforehand. Only an inference, under its own key, is put before a
+person for review, and only an experience becomes a skill. It may let a proposal go only where its time is really over, or where another
+that stays says the same or outweighs it. What it was not shown never counts as dropped. Left out: carrying the plan out.
 
 Source of the cap: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PRIOR_ENTRY_LOSS_FRACTION = 0.25 of openclaw.
 """
@@ -42,6 +42,16 @@ class Fuse:
     def __post_init__(self) -> None:
         check_form(self, "BAD_FUSE", percent=int, least=int, window=timedelta, patience=timedelta)
 
+    def room(self, seen: int, past: Sequence[Run] = ()) -> int:
+        """Return how many of the entries seen a run may change or lose, after what these runs of the window took.
+
+        >>> Fuse().room(11), Fuse().room(3), Fuse().room(11, [Run(datetime(2026, 1, 1), seen=12, lost=2)])
+        (2, 0, 1)
+        """
+        once = self.percent * seen // 100 if seen >= self.least else 0
+        base, before = _taken(seen, past)
+        return max(0, min(once, self.percent * base // 100 - before))
+
 
 FUSE = Fuse()
 
@@ -55,10 +65,15 @@ class Run:
     lost: int
 
 
+def _taken(seen: int, past: Sequence[Run]) -> tuple[int, int]:
+    """Return of how many entries runs take, with one that sees so many now, and how many they took."""
+    return max([seen, *(run.seen for run in past)]), sum(run.lost for run in past)
+
+
 def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FUSE, count: Callable[[str], int] = count_tokens) -> None:
     """Raise Refused("BAD_PLAN") for a plan that does not fit what was seen, and FuseTripped for one that takes too much.
 
-    `count` counts the tokens of a text.
+    `past` are the former runs of the window; `count` counts the tokens of a text.
     """
     _check_kinds(plan)
     there = _There(plan, seen, fuse.patience)
@@ -71,9 +86,10 @@ def check_plan(plan: Plan, seen: Seen, past: Sequence[Run] = (), fuse: Fuse = FU
         for wrong, what in (*faults, *_partings(step, there)):
             if wrong:
                 raise Refused("BAD_PLAN", f"the step {step.act} {step.key!r} {what}; nothing was written")
-    used = [step.proposal for step in plan.steps if step.proposal]
-    _check_all_named("proposals", "proposal that waits", [*used, *plan.held], [proposal.id for proposal in seen.proposals])
-    _check_loss(len(plan.lost), len(there.memories), [run for run in past if run.at > seen.now - fuse.window], fuse)
+    stay = there.memories.keys() - there.lost
+    used = [*(step.proposal for step in plan.steps if step.proposal), *(one for one in plan.held if one not in stay)]
+    _check_all_named("proposals", "proposal that waits", used, [proposal.id for proposal in seen.proposals])
+    _check_loss(len(plan.lost), len(there.memories), past, fuse)
 
 
 def _check_kinds(plan: object) -> None:
@@ -99,17 +115,17 @@ def _check_all_named(many: str, one: str, named: Sequence[object], shown: Sequen
 
 
 def _check_loss(lost: int, seen: int, past: Sequence[Run], fuse: Fuse) -> None:
-    if lost and seen < fuse.least:
+    if lost <= fuse.room(seen, past):
+        return
+    if seen < fuse.least:
         raise FuseTripped(f"{lost} of {seen} entries would be changed or lost, and below {fuse.least} entries a run may only add")
-    if 100 * lost > fuse.percent * seen:
+    if lost > fuse.room(seen):
         raise FuseTripped(f"{lost} of {seen} entries would be changed or lost, more than {fuse.percent} %; the store is as it was")
-    base, before = max([seen, *(run.seen for run in past)]), sum(run.lost for run in past)
-    if lost and 100 * (lost + before) > fuse.percent * base:
-        days = fuse.window.days
-        raise FuseTripped(
-            f"{lost} more entries would be changed or lost after {before} in the last {days} days, together more than "
-            f"{fuse.percent} % of {base}; the store is as it was"
-        )
+    base, before = _taken(seen, past)
+    raise FuseTripped(
+        f"{lost} more entries would be changed or lost after {before} in the last {fuse.window.days} days, together more than "
+        f"{fuse.percent} % of {base}; the store is as it was"
+    )
 
 
 class _There:

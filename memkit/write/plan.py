@@ -30,6 +30,7 @@ from memkit.write.table import read
 GATES = Gates()
 PATIENCE = timedelta(days=30)  # how long a candidate waits for somebody to decide
 SESSIONS = 3  # in how many sessions an experience must have been met to become a proposal for a skill
+NO_ROOM = "NO_ROOM"  # why a change waits: the fuse leaves no room for it
 
 
 class Stage(StrEnum):
@@ -57,8 +58,8 @@ class Seen:
 
     `used` counts how often a memory was confirmed and contradicted; `asked` are those whose withdrawal a person was asked about at this
     revision; `met` has (scope, key, revision, session) of experiences that were met again while they waited or when they were known;
-    `long` has the numbers and ids of what says more than one fact may, so that no plan may write it. `version` names it all: the same
-    input has the same one.
+    `long` has the numbers and ids of what says more than one fact may, so that no plan may write it; `room` is how many memories the fuse
+    still lets a run change or lose. `version` names it all: the same input has the same one.
     """
 
     memories: tuple[Memory, ...]
@@ -69,13 +70,14 @@ class Seen:
     asked: frozenset[str] = frozenset()
     met: frozenset[tuple[str, str, int, str]] = frozenset()
     long: frozenset[int | str] = frozenset()
+    room: int = 0
 
     @property
     def version(self) -> str:
         """Return a digest of what was seen; it holds no content."""
         rows = [[memory.id, memory.revision, *self.used.get(memory.id, ()), *[0] * (memory.id in self.asked)] for memory in self.memories]
         waiting = [[proposal.id, proposal.recalls, proposal.supports, self.fallen.get(proposal.id, "")] for proposal in self.proposals]
-        return hashlib.sha256(json.dumps([rows, waiting, *sorted(self.met)]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([rows, waiting, self.room, *sorted(self.met)]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,20 +110,25 @@ class Step:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """The steps, the ids of the memories that stay as they are, and the proposals that go on waiting, by number, with the reason."""
+    """The steps, the ids of the memories that stay as they are, and with its reason what waits for a later run.
+
+    `held` names the proposals that go on waiting by number, and by id the memories that would have been retired, had there been room.
+    """
 
     steps: tuple[Step, ...]
     kept: tuple[str, ...]
-    held: Mapping[int, str]
+    held: Mapping[int | str, str]
 
     @property
     def lost(self) -> tuple[str, ...]:
         """Return the ids of the memories that would be changed or retired."""
-        return tuple(step.memory for step in self.steps if step.op in (Op.UPDATE, Op.DELETE))
+        return tuple(step.memory for step in _changes(self.steps))
 
     def __repr__(self) -> str:
-        head = f"Plan({len(self.steps)} steps, {len(self.kept)} memories stay, {len(self.held)} proposals wait on)"
-        return "\n    ".join([head, *map(repr, self.steps)])
+        waiting, late = sum(isinstance(one, int) for one in self.held), list(self.held.values()).count(NO_ROOM)
+        head = f"Plan({len(self.steps)} steps, {len(self.kept)} memories stay, {waiting} proposals wait on)"
+        more = [f"{late} changes wait for a later run: the fuse leaves this one no room for them ({NO_ROOM})"] * bool(late)
+        return "\n    ".join([head, *map(repr, self.steps), *more])
 
 
 Planner = Callable[[Seen], Plan]
@@ -129,6 +136,8 @@ Planner = Callable[[Seen], Plan]
 
 def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) -> Plan:
     """Plan with the rules of this module; a candidate waits for `patience` at most.
+
+    What the fuse leaves no room for waits as NO_ROOM, and the rest is done: duplicates go, then values are replaced, the oldest first.
 
     >>> from datetime import UTC
     >>> tidy(Seen((), (), {}, datetime(2026, 1, 1, tzinfo=UTC)))
@@ -138,7 +147,7 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
     for stage in (_merged, _outweighed, _retired, _skills, _reviews):
         spare = speaking_for_others(seen, steps) if stage is _outweighed else ()
         steps += stage(seen, [one for one in _left(seen, steps) if one.id not in spare])
-    held = dict[int, str]()
+    held = dict[int | str, str]()
     contested, known = _contested(seen, _left(seen, steps)), _known(seen)
     current = {(memory.scope, memory.key): memory for memory in seen.memories}
     for proposal in _left(seen, steps):
@@ -152,8 +161,15 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
             steps.append(_step(Stage.DEEP, Act.ADMIT, proposal, decision.reason, decision.why, memory=meets))
         else:
             held[proposal.id] = decision.reason
-    touched = {step.memory for step in steps}
-    return Plan(tuple(steps), tuple(memory.id for memory in seen.memories if memory.id not in touched), held)
+    held |= {step.proposal or step.memory: NO_ROOM for step in _changes(steps)[seen.room :]}
+    steps = [step for step in steps if held.get(step.proposal or step.memory) != NO_ROOM]
+    lost = {step.memory for step in _changes(steps)}
+    stay = [memory for memory in seen.memories if memory.id not in lost]
+    return Plan(tuple(steps), tuple(memory.id for memory in stay), held)
+
+
+def _changes(steps: Sequence[Step]) -> list[Step]:
+    return [step for step in steps if step.op in (Op.UPDATE, Op.DELETE)]
 
 
 def _left(seen: Seen, steps: Sequence[Step]) -> list[Proposal]:

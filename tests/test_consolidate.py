@@ -428,6 +428,48 @@ def test_what_says_the_same_twice_goes_before_values_are_replaced_and_waits_by_i
     assert "1 proposals wait on" in repr(report.plan) and "2 changes wait for a later run" in repr(report.plan)
 
 
+def twice(kit):
+    """Let "key 0" be said again under another key, in a store of nine."""
+    eight(kit)
+    kit._clock.now += timedelta(minutes=1)
+    kit.admit(kit.propose("again", "Statement 0 about a.", scope=SHOP))
+
+
+def test_what_is_retired_or_replaced_in_a_run_is_not_put_before_a_person_in_it(kit, clock):
+    """A review of what went before it in the same transaction met a Conflict, in every run; of what was replaced it was old at once."""
+    twice(kit)
+    clock.now += timedelta(days=29)
+    for key in ("key 0", "key 1", "key 2", "again"):
+        for _ in range(2):
+            judged(kit, key, holds=False)
+    new = infer(kit, "key 1", "another statement about b")
+    report = kit.consolidate(scope=SHOP)
+    assert [(step.act, step.key) for step in report.plan.steps] == [
+        (Act.RETIRE, "again"),
+        (Act.ADMIT, "key 1"),
+        (Act.PROPOSE, "key 0"),
+        (Act.PROPOSE, "key 2"),
+    ]
+    assert kit.current("key 1", scope=SHOP).content == new.content
+    assert [(one.key, one.expected) for one in kit.inbox(scope=SHOP)] == [("key 0", 3), ("key 2", 3)]
+
+
+def test_what_stands_for_what_is_retired_is_replaced_a_run_later(kit, clock):
+    """Both in one run the guard refuses, in every run; and to replace it first would let the old value live on under the other key."""
+    twice(kit)
+    new = infer(kit, "key 0", "another statement about a")
+    for does, held in (([(Act.RETIRE, "again")], {new.id: "NO_ROOM"}), ([(Act.ADMIT, "key 0")], {})):
+        report = kit.consolidate(scope=SHOP)
+        assert ([(step.act, step.key) for step in report.plan.steps], report.plan.held) == (does, held)
+
+
+def test_what_is_said_twice_and_replaced_is_replaced_and_not_retired_too(kit, clock):
+    twice(kit)
+    infer(kit, "again", "another statement about a")
+    assert [(step.act, step.key) for step in kit.consolidate(scope=SHOP).plan.steps] == [(Act.ADMIT, "again")]
+    assert kit.current("again", scope=SHOP).content == "another statement about a"
+
+
 def test_how_much_room_the_fuse_leaves_is_part_of_the_input(kit):
     eight(kit)
     for n in range(2):

@@ -30,7 +30,7 @@ from memkit.write.table import read
 GATES = Gates()
 PATIENCE = timedelta(days=30)  # how long a candidate waits for somebody to decide
 SESSIONS = 3  # in how many sessions an experience must have been met to become a proposal for a skill
-NO_ROOM = "NO_ROOM"  # why a change waits: the fuse leaves no room for it
+NO_ROOM = "NO_ROOM"  # why a change waits: the fuse leaves no room for it, or what it would replace stands for what goes in this run
 
 
 class Stage(StrEnum):
@@ -144,10 +144,11 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
     Plan(0 steps, 0 memories stay, 0 proposals wait on)
     """
     steps = [*_expired(seen, patience)]
-    for stage in (_merged, _outweighed, _retired, _skills, _reviews):
+    for stage in (_merged, _outweighed, _retired, _skills):
         spare = speaking_for_others(seen, steps) if stage is _outweighed else ()
         steps += stage(seen, [one for one in _left(seen, steps) if one.id not in spare])
     held = dict[int | str, str]()
+    stand = {step.into for step in steps if step.act is Act.RETIRE}
     contested, known = _contested(seen, _left(seen, steps)), _known(seen)
     current = {(memory.scope, memory.key): memory for memory in seen.memories}
     for proposal in _left(seen, steps):
@@ -157,15 +158,19 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
             held[proposal.id] = seen.fallen[proposal.id]
         elif decision.op is Op.ADD and (waits := _waits_on(proposal, seen, contested, known)):
             held[proposal.id] = waits
+        elif decision.op is Op.ADD and meets and meets.id in stand:  # subtle: what says it twice goes first, or the old value would live on
+            held[proposal.id] = NO_ROOM
         elif decision.op is Op.ADD:
             steps.append(_step(Stage.DEEP, Act.ADMIT, proposal, decision.reason, decision.why, memory=meets))
         else:
             held[proposal.id] = decision.reason
+    replaced = {step.memory for step in steps if step.act is Act.ADMIT}
+    steps = [step for step in steps if step.act is not Act.RETIRE or step.memory not in replaced]
     held |= {step.proposal or step.memory: NO_ROOM for step in _changes(steps)[seen.room :]}
     steps = [step for step in steps if held.get(step.proposal or step.memory) != NO_ROOM]
     lost = {step.memory for step in _changes(steps)}
     stay = [memory for memory in seen.memories if memory.id not in lost]
-    return Plan(tuple(steps), tuple(memory.id for memory in stay), held)
+    return Plan((*steps, *_reviews(seen, stay)), tuple(memory.id for memory in stay), held)
 
 
 def _changes(steps: Sequence[Step]) -> list[Step]:
@@ -327,9 +332,9 @@ def stands_for(confirmed: int, contradicted: int, unjudged: timedelta = timedelt
     return None if confirmed > contradicted else unjudged / FACTOR ** (contradicted - confirmed)
 
 
-def _reviews(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
-    """Propose the withdrawal of each inference that has stood for as long as its record of use allows, once for each revision."""
-    for memory in _inferred(seen.memories):
+def _reviews(seen: Seen, stay: Sequence[Memory]) -> Iterator[Step]:
+    """Propose the withdrawal of each inference that stays and has stood for as long as its record of use allows, once for each revision."""
+    for memory in _inferred(stay):
         confirmed, contradicted = seen.used.get(memory.id, (0, 0))
         most = stands_for(confirmed, contradicted)
         if most is not None and memory.seen + most <= seen.now and memory.id not in seen.asked:

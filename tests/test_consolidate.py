@@ -122,6 +122,72 @@ def test_what_is_judged_anew_is_asked_about_anew_and_the_input_has_another_versi
     assert len(after.plan.steps) == 1 and after.input_version != before.input_version
 
 
+def waits(kit):
+    return [(one.reason, one.expected) for one in kit.inbox(scope=SHOP)]
+
+
+def test_a_review_of_an_older_revision_goes_when_the_newer_one_is_put_before_a_person(kit, clock):
+    """Each contradiction makes a revision, and each was asked about: three waited, of which two could not be admitted any more."""
+    kept(kit, "queue", "the queue is long")
+    for number, day in enumerate((100, 130, 160), 1):
+        clock.now = START + timedelta(days=day)
+        report = kit.consolidate(scope=SHOP)
+        assert waits(kit) == [("REVIEW_PROPOSED", number)]
+        judged(kit, "queue", holds=False)
+    (gone, asked_again), dry = report.plan.steps, kit.consolidate(scope=SHOP, dry_run=True)
+    assert (gone.act, gone.reason, asked_again.act) == (Act.EXPIRE, "OVERTAKEN", Act.PROPOSE)
+    assert gone.why == "revision 2, which it asks to withdraw, is not the current one any more"
+    assert dry.plan == kit.consolidate(scope=SHOP).plan
+    assert [one.reason for one in kit.inbox(scope=SHOP, status="EXPIRED")] == ["OVERTAKEN"] * 3
+    assert kit.admit(kit.inbox(scope=SHOP)[0]).reason == "WITHDRAWN" and kit.current("queue", scope=SHOP) is None
+
+
+def test_a_review_goes_too_where_the_value_was_confirmed_or_replaced_and_a_review_of_what_is_current_stays(kit, clock):
+    for key, content in (("confirmed", "the cache is cold"), ("replaced", "the queue is long"), ("unjudged", "the disk is slow")):
+        kept(kit, key, content)
+    clock.now = START + timedelta(days=100)
+    kit.consolidate(scope=SHOP)
+    judged(kit, "confirmed", holds=True)
+    kit.remember("replaced", "the queue is short", scope=SHOP, expected=1)
+    for _ in range(2):
+        kit.consolidate(scope=SHOP)
+        assert asked(kit) == [("unjudged", None, "REVIEW_PROPOSED")]
+
+
+def test_a_users_request_to_forget_goes_only_where_the_user_asked_again_about_a_newer_revision(kit):
+    """What a user asked for is not dropped because the value has another revision; asked twice, the later request stands for both."""
+    kit.remember("package-manager", "We use pnpm", scope=SHOP, kind="fact")
+    expected = []
+    for session in ("one", "two", "three"):
+        kit.record(session, "user", "Please forget that we use pnpm.", scope=SHOP)
+        kit.extract(session, scope=SHOP)
+        kit.consolidate(scope=SHOP)
+        expected.append(waits(kit))
+        current = kit.current("package-manager", scope=SHOP)
+        kit.remember("package-manager", f"We use pnpm, since {session}", scope=SHOP, kind="fact", expected=current.revision)
+        kit.consolidate(scope=SHOP)
+        assert waits(kit) == expected[-1], "it is the only one"
+    assert expected == [[("ASKED_TO_FORGET", number)] for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("act", [Act.ADMIT, Act.MERGE])
+def test_with_a_request_that_was_overtaken_a_plan_can_do_nothing_but_let_it_go(kit, clock, act):
+    for key, content in (("queue", "the queue is long"), ("disk", "the disk is slow")):
+        kept(kit, key, content)
+    clock.now = START + timedelta(days=100)
+    kit.consolidate(scope=SHOP)
+    for key in ("queue", "disk"):
+        judged(kit, key, holds=True)
+
+    def bad(seen: Seen) -> Plan:
+        one, other = seen.proposals
+        step = goes(act, one, other.id if act is Act.MERGE else 0)
+        return Plan((step,), tuple(memory.id for memory in seen.memories), {other.id: "WAITS"})
+
+    with pytest.raises(memkit.Refused, match="does more than let go a request that was overtaken"):
+        kit.consolidate(scope=SHOP, planner=bad)
+
+
 def test_an_inference_that_is_confirmed_while_the_job_plans_is_not_asked_about(kit, clock):
     kept(kit, "cache", "the cache is cold")
     clock.now = START + timedelta(days=100)

@@ -118,12 +118,13 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
         scopes = list(job.scopes) if job.scopes is not None else _own(tx, job.principal)
         memories = [memory for memory in store.current_memories(tx, tenant, scopes) if not memory.ended(now)]
         asked = proposals.listed(tx, job.principal, scopes, ProposalStatus.PENDING)
-        waiting = [proposal for proposal in asked if proposal.content is not None]  # a request to forget waits for a person alone
+        overtaken = _overtaken(asked, memories)
+        waiting = [one for one in asked if one.content is not None or one.id in overtaken]  # other requests wait for a person alone
         used = {name: (use.confirmed, use.contradicted) for name, use in record_of_use(tx, tenant, [one.id for one in memories]).items()}
         met = frozenset(tx.execute(_MET, {"tenant": tenant, "scopes": json.dumps(scopes)}).fetchall())
         told = proposals.withdrawals(tx, tenant, scopes)
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
-        ran = [Run(store.moment(row["at"]) or now, row["seen"], row["lost"]) for row in runs]
+        past = [Run(at, row["seen"], row["lost"]) for row in runs if (at := store.moment(row["at"]) or now) > now - job.fuse.window]
     readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
     fallen = dict[int, str]()
     for done, proposal in enumerate(waiting, 1):
@@ -135,7 +136,6 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
     judged = {name: counts for name, counts in used.items() if any(counts)}  # to be shown says nothing of being right
     written: list[Memory | Proposal] = [*waiting, *(memory for memory in memories if memory.kind is Kind.EXPERIENCE)]
     long = frozenset(one.id for one in written if job.count(one.content or "") > MOST_TOKENS)
-    past = [run for run in ran if run.at > now - job.fuse.window]
     room = job.fuse.room(len(memories), past)
     return Seen(tuple(memories), tuple(waiting), fallen, now, judged, asked_about, met, long, room), past
 
@@ -157,6 +157,14 @@ _NOTE = """
 def _own(tx: SqliteUtils, principal: Principal) -> list[str]:
     found = [row["scope"] for row in store.select(tx, _SCOPES, {"tenant": principal.tenant})]
     return [scope for scope in found if named_dimensions(scope).get("user", principal.user) == principal.user]
+
+
+def _overtaken(asked: Sequence[Proposal], memories: Sequence[Memory]) -> set[int]:
+    """Return the requests to withdraw a value that another has replaced: of a review always, of a user where the user asked again since."""
+    current = {(one.scope, one.key, one.revision) for one in memories}
+    last = {(one.scope, one.key): one.expected for one in asked if one.reason == proposals.FORGET}
+    past = [one for one in asked if one.content is None and (one.scope, one.key, one.expected) not in current]
+    return {one.id for one in past if one.reason == proposals.REVIEW or one.expected < last.get((one.scope, one.key), 0)}
 
 
 def _verdict(proposal: Proposal, reader: Reader) -> str:

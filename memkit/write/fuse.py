@@ -4,7 +4,8 @@ A plan must account for every memory and every waiting proposal it was shown, ma
 may change or lose at most a quarter of the memories it was shown, counting also what earlier runs of the last days took. All in integers,
 and reckoned in one place, `Fuse.room`, so that a planner can be told beforehand. Only an inference, under its own key, is put before a
 person for review, and only an experience becomes a skill. It may let a proposal go only where its time is really over, or where another
-that stays says the same or outweighs it. What it was not shown never counts as dropped. Left out: carrying the plan out.
+that stays says the same or outweighs it, and a request to withdraw only where it was overtaken. What it was not shown never counts as
+dropped. Left out: carrying the plan out.
 
 Source of the cap: DEFAULT_MEMORY_DEEP_DREAMING_MAX_PRIOR_ENTRY_LOSS_FRACTION = 0.25 of openclaw.
 """
@@ -156,6 +157,7 @@ def _faults(step: Step, there: _There) -> Iterator[tuple[bool, str]]:
     if proposal is not None:
         rewritten = (proposal.scope, proposal.key, proposal.content) != (step.scope, step.key, step.content)
         yield rewritten, "says something else than the proposal it uses"
+        yield step.act is not Act.EXPIRE and proposal.content is None, "does more than let go a request that was overtaken"
         yield step.act is Act.ADMIT and bool(proposal.flags), "admits what looks like an instruction"
         yield step.act is Act.ADMIT and there.admitted[step.scope, step.key] > 1, "admits one of several values for one key"
         yield step.act is Act.ADMIT and proposal.id in there.fallen, "admits what its evidence no longer bears out"

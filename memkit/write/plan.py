@@ -1,10 +1,10 @@
 """Plan a consolidation: what a job would do with the candidates that wait and the memories they meet. Pure, printable, changes nothing.
 
-Four stages, named after what they cost. *Light*: what expired goes, one statement under two keys becomes one, and of contradicting
-candidates the one with the better evidence stays. *Deep*: what passes the gates is kept. *Pattern*: an experience met in several sessions
-becomes a proposal for a skill, a text that a person decides about, never code that runs. And *review*: an inference that its record of
-use does not bear out is put before a person. Left out: whether the plan may be carried out
-(`fuse.py`), and carrying it out (`consolidate.py`). A planner of another make, a model for instance, returns the same `Plan`.
+Four stages, named after what they cost. *Light*: what expired or was overtaken goes, one statement under two keys becomes one, and of
+contradicting candidates the one with the better evidence stays. *Deep*: what passes the gates is kept. *Pattern*: an experience met in
+several sessions becomes a proposal for a skill, a text that a person decides about, never code that runs. And *review*: an inference that
+its record of use does not bear out is put before a person. Left out: whether the plan may be carried out (`fuse.py`), and carrying it out
+(`consolidate.py`). A planner of another make, a model for instance, returns the same `Plan`.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ class Act(StrEnum):
 class Seen:
     """What a plan is made from: the current memories and the waiting proposals of some scopes, and which proposals' evidence fell.
 
+    Of requests to withdraw a value, which have no content, it holds those alone that were overtaken; the others wait for a person.
     `used` counts how often a memory was confirmed and contradicted; `asked` are those whose withdrawal a person was asked about at this
     revision; `met` has (scope, key, revision, session) of experiences that were met again while they waited or when they were known;
     `long` has the numbers and ids of what says more than one fact may, so that no plan may write it; `room` is how many memories the fuse
@@ -154,16 +155,12 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
     for proposal in _left(seen, steps):
         meets = current.get((proposal.scope, proposal.key))
         decision = through(proposal, gates, now=seen.now, current=meets)
-        if proposal.id in seen.fallen:
-            held[proposal.id] = seen.fallen[proposal.id]
-        elif decision.op is Op.ADD and (waits := _waits_on(proposal, seen, contested, known)):
+        gate = "" if decision.op is Op.ADD else decision.reason
+        second = NO_ROOM if meets and meets.id in stand else ""  # subtle: its copy goes first, or the old value would live on in that
+        if waits := seen.fallen.get(proposal.id) or gate or _waits_on(proposal, seen, contested, known) or second:
             held[proposal.id] = waits
-        elif decision.op is Op.ADD and meets and meets.id in stand:  # subtle: what says it twice goes first, or the old value would live on
-            held[proposal.id] = NO_ROOM
-        elif decision.op is Op.ADD:
-            steps.append(_step(Stage.DEEP, Act.ADMIT, proposal, decision.reason, decision.why, memory=meets))
         else:
-            held[proposal.id] = decision.reason
+            steps.append(_step(Stage.DEEP, Act.ADMIT, proposal, decision.reason, decision.why, memory=meets))
     replaced = {step.memory for step in steps if step.act is Act.ADMIT}
     steps = [step for step in steps if step.act is not Act.RETIRE or step.memory not in replaced]
     held |= {step.proposal or step.memory: NO_ROOM for step in _changes(steps)[seen.room :]}
@@ -224,12 +221,14 @@ def _step(stage: Stage, act: Act, proposal: Proposal, reason: str, why: str, *, 
 def _expired(seen: Seen, patience: timedelta) -> Iterator[Step]:
     for proposal in seen.proposals:
         if why := expired(proposal, seen.now, patience):
-            yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "EXPIRED", why)
+            yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "OVERTAKEN" if proposal.content is None else "EXPIRED", why)
 
 
 def expired(proposal: Proposal, now: datetime, patience: timedelta) -> str:
     """Return why a proposal waits no longer, or "" where it still does."""
     expires_at = proposal.candidate.times.expires_at
+    if proposal.content is None:
+        return f"revision {proposal.expected}, which it asks to withdraw, is not the current one any more"
     if expires_at is not None and expires_at <= now:
         return "its own time is over"
     return f"nobody decided within {patience.days} days" if proposal.created_at + patience <= now else ""

@@ -231,7 +231,8 @@ def _same(tx: SqliteUtils, place: Place, candidate: Candidate) -> list[Proposal]
     where = "scope = :scope and key = :key and status in ('PENDING', 'REJECTED')"
     earlier = _proposals(tx, place.principal.tenant, where, scope=place.scope, key=candidate.key)
     if candidate.content is None:  # the same request, by what it rests on
-        return [one for one in earlier if one.content is None and _cites(one.candidate) & _cites(candidate)]
+        cites = {piece.cite for piece in candidate.evidence}
+        return [one for one in earlier if one.content is None and any(piece.cite in cites for piece in one.candidate.evidence)]
     return [one for one in earlier if one.content is not None and same_statement(one.content, candidate.content)]
 
 
@@ -240,10 +241,6 @@ def _met_again(candidate: Candidate, current: Memory | Candidate | None) -> str:
     kinds = {candidate.kind, current.kind if current else None}
     same = current is not None and kinds == {Kind.EXPERIENCE} and same_statement(current.content or "", candidate.content or "")
     return candidate.evidence[0].source.rpartition("/")[0] if same and candidate.source == "session" else ""
-
-
-def _cites(candidate: Candidate) -> set[str]:
-    return {piece.cite for piece in candidate.evidence}
 
 
 def _insert(

@@ -964,6 +964,16 @@ def test_what_another_key_was_merged_into_is_not_outweighed_afterwards(kit):
     assert {one.content for one in kit.inbox(scope=SHOP)} == {"deploys happen on Friday", "deploys happen on Monday"}
 
 
+def test_what_another_key_was_merged_into_has_its_weight_against_rivals(kit):
+    """The rules had left it out and the guard counted it, so that the same bad plan was made and refused in every run."""
+    kit.propose("day", "deploys happen on Friday", scope=SHOP, kind="fact", cite=["a.txt", "b.txt", "c.cfg"])
+    kit.propose("release", "deploys happen on Friday", scope=SHOP, kind="fact", cite="b.txt")
+    for day, cites in (("Monday", ["a.txt", "c.cfg"]), ("Tuesday", ["a.txt"])):
+        kit.propose("day", f"deploys happen on {day}", scope=SHOP, kind="fact", cite=cites)
+    assert [step.reason for step in kit.consolidate(scope=SHOP).plan.steps] == ["DUPLICATE", "OUTWEIGHED", "OUTWEIGHED"]
+    assert [one.content for one in kit.inbox(scope=SHOP)] == ["deploys happen on Friday"]
+
+
 @pytest.mark.parametrize(
     "change",
     [

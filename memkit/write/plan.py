@@ -146,8 +146,7 @@ def tidy(seen: Seen, *, gates: Gates = GATES, patience: timedelta = PATIENCE) ->
     """
     steps = [*_expired(seen, patience)]
     for stage in (_merged, _outweighed, _retired, _skills):
-        spare = speaking_for_others(seen, steps) if stage is _outweighed else ()
-        steps += stage(seen, [one for one in _left(seen, steps) if one.id not in spare])
+        steps = [*steps, *stage(seen, steps)]
     held = dict[int | str, str]()
     stand = {step.into for step in steps if step.act is Act.RETIRE}
     contested, known = _contested(seen, _left(seen, steps)), _known(seen)
@@ -234,10 +233,10 @@ def expired(proposal: Proposal, now: datetime, patience: timedelta) -> str:
     return f"nobody decided within {patience.days} days" if proposal.created_at + patience <= now else ""
 
 
-def _merged(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
+def _merged(seen: Seen, steps: Sequence[Step]) -> Iterator[Step]:
     """Let of several proposals that say the same in one scope, under whatever keys, the oldest stay."""
     stay: dict[str, Statements[Proposal]] = {}
-    for proposal in left:
+    for proposal in _left(seen, steps):
         said = stay.setdefault(proposal.scope, Statements())
         alike = [one for one in said.like(proposal.content or "") if one.id not in seen.fallen or proposal.id in seen.fallen]
         if alike:
@@ -246,14 +245,17 @@ def _merged(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
             said.add(proposal, proposal.content or "")
 
 
-def _outweighed(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
-    """Let of several candidates for one key, whose evidence holds, the best evidenced stay; where none is, or it is risky, all wait."""
-    sound = [proposal for proposal in left if proposal.id not in seen.fallen]
+def _outweighed(seen: Seen, steps: Sequence[Step]) -> Iterator[Step]:
+    """Let of several candidates for one key, whose evidence holds, the best evidenced stay; where none is, or it is risky, all wait.
+
+    What speaks for another key too has its weight and stays.
+    """
+    sound, spare = [proposal for proposal in _left(seen, steps) if proposal.id not in seen.fallen], speaking_for_others(seen, steps)
     for _, group in groupby(sorted(sound, key=lambda p: (p.scope, p.key)), key=lambda p: (p.scope, p.key)):
         rivals = list(group)
         best = strongest(rivals)
         for proposal in rivals if best else ():
-            if proposal is not best:
+            if proposal is not best and proposal.id not in spare:
                 yield _step(Stage.LIGHT, Act.EXPIRE, proposal, "OUTWEIGHED", f"proposal {best.id if best else 0} has the better evidence")
 
 
@@ -294,7 +296,7 @@ def risky(text: str) -> bool:
     return bool(compiled(rf"\b(?:{'|'.join(words['english'])})|{'|'.join(words['chinese'])}").search(text.casefold()))
 
 
-def _retired(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
+def _retired(seen: Seen, steps: Sequence[Step]) -> Iterator[Step]:
     """Retire an inference that an older one of the same scope says already."""
     stay: dict[str, Statements[Memory]] = {}
     for memory in sorted(_inferred(seen.memories), key=lambda m: (m.created_at, m.id)):
@@ -306,7 +308,7 @@ def _retired(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
             said.add(memory, memory.content or "")
 
 
-def _skills(seen: Seen, left: Sequence[Proposal]) -> Iterator[Step]:
+def _skills(seen: Seen, steps: Sequence[Step]) -> Iterator[Step]:
     """Propose a skill for an experience that was met in enough sessions and is not proposed or known yet."""
     known = {memory.key for memory in seen.memories} | {proposal.key for proposal in seen.proposals}
     for memory in seen.memories:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import partial
+from random import Random
 
 import pytest
 from hypothesis import example, given, settings
@@ -534,6 +536,48 @@ def test_what_is_said_twice_and_replaced_is_replaced_and_not_retired_too(kit, cl
     infer(kit, "again", "another statement about a")
     assert [(step.act, step.key) for step in kit.consolidate(scope=SHOP).plan.steps] == [(Act.ADMIT, "again")]
     assert kit.current("again", scope=SHOP).content == "another statement about a"
+
+
+SAID = ("the cache is cold", "The cache is cold!", "the cache is warm", "the queue is long", "The queue is long.", "the disk is slow")
+
+
+def something(kit, clock, chance):
+    """Let one thing happen in a store, as people, agents and time make it."""
+    key, said, waiting = f"key {chance.randrange(5)}", chance.choice(SAID), kit.inbox(scope=SHOP)
+    does = chance.choice(("infer", "infer", "infer", "admit", "admit", "reject", "judge", "judge", "state", "wait", "edit"))
+    if does == "infer":
+        infer(
+            kit,
+            key,
+            said,
+            confidence=chance.choice((0.5, 0.8, 0.9)),
+            recalls=chance.choice((0, 3)),
+            cite=chance.choice(((), "a.txt", "b.txt")),
+        )
+    elif does in ("admit", "reject") and waiting:
+        getattr(kit, does)(chance.choice(waiting))
+    elif does == "judge" and kit.current(key, scope=SHOP):
+        judged(kit, key, holds=chance.random() < 0.3)
+    elif does == "state":
+        kit.remember(key, said, scope=SHOP, kind="fact", expected=memkit.ANY)
+    elif does == "wait":
+        clock.now += timedelta(days=chance.choice((1, 8, 31, 95)))
+    elif does == "edit":
+        kit.sources["a.txt"] = chance.choice(("cold", "changed"))
+
+
+@pytest.mark.parametrize("seed", [*range(20), 52, 92])
+def test_whatever_happens_the_plan_of_the_rules_is_carried_out(clock, seed):
+    """A plan that the guard refuses once it refuses in every run: nothing new would come in any more."""
+    chance = Random(seed)
+    with memkit.open(sources={"a.txt": "cold", "b.txt": "warm"}, clock=clock) as kit:
+        for _ in range(12):
+            for _ in range(3):
+                with suppress(memkit.Conflict, memkit.Refused):
+                    something(kit, clock, chance)
+            clock.now += timedelta(hours=1)
+            dry = kit.consolidate(scope=SHOP, dry_run=True)
+            assert (dry.plan, dry.input_version) == ((done := kit.consolidate(scope=SHOP)).plan, done.input_version)
 
 
 def test_how_much_room_the_fuse_leaves_is_part_of_the_input(kit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import fsum
 from zoneinfo import ZoneInfo
@@ -270,6 +271,22 @@ def test_an_item_too_large_is_skipped_and_the_fill_goes_on() -> None:
         kit.remember("short", "deploy on Friday or cache it", scope=SHOP)
         found = kit.recall("deploy payment", scope=SHOP, budget=20)
         assert keys(found) == ["short"] and reasons(found) == {"long": "OVER_BUDGET"}
+
+
+def test_what_matched_is_taken_or_told_also_at_the_very_threshold_and_where_a_count_calls_it_free() -> None:
+    draw = random.Random(2)
+    with memkit.open() as kit, memkit.open(tokens=lambda text: 0) as free:
+        for n in range(12):
+            text = " ".join(draw.choices(["deploy", "cache", "payment", "retry", "timeout"], k=draw.randrange(1, 9)))
+            kit.remember(f"k{n}", text, scope=SHOP)
+            free.remember(f"k{n}", text, scope=SHOP)
+        plainly = replace(memkit.BALANCED, coverage=0.0, rerank=0.0)
+        shown = kit.recall("deploy cache payment", scope=SHOP, budget=1_000, recipe=plainly).hits
+        at_each = [replace(plainly, threshold=round(hit.score, 12)) for hit in shown]
+        found = [kit.recall("deploy cache payment", scope=SHOP, budget=1_000, recipe=recipe) for recipe in at_each]
+        found.append(free.recall("deploy", scope=SHOP, budget=0))
+        assert len(shown) > 6 and found[-1].hits == () and set(reasons(found[-1]).values()) == {"OVER_BUDGET"}
+        assert [len(one.hits) + len(one.skipped) for one in found] == [one.matched for one in found]
 
 
 def test_limit_is_an_upper_bound() -> None:

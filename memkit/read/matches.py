@@ -22,7 +22,10 @@ from memkit.record.model import Memory
 
 
 class Match(NamedTuple):
-    """One memory that matched: its row in the view, parts that add up to its score, and the current values of its key in other scopes."""
+    """One memory that matched: its row in the view, parts that add up to its score, and the current values of its key in other scopes.
+
+    `ranked`: that score to twelve digits, by which alone it is ordered and judged.
+    """
 
     row: int
     memory: Memory
@@ -30,6 +33,7 @@ class Match(NamedTuple):
     score: float
     parts: dict[str, float]
     enough: bool
+    ranked: float
     others: tuple[Memory, ...] = ()
 
 
@@ -79,17 +83,17 @@ class Matches:
         rows = list(rows)
         self._fetch([row for row in rows if row not in self._read])
         there = [row for row in rows if row in self._read]
-        enough = self.found.enough[self.found.rows.searchsorted(np.array(there, np.int64))].tolist()
-        return list(map(self._match, there, self.found.parts(there), enough))
+        at = self.found.rows.searchsorted(np.array(there, np.int64))
+        return list(map(self._match, there, self.found.parts(there), self.found.enough[at].tolist(), self.found.scores[at].tolist()))
 
     def forget_read(self) -> None:
         """Let go of what was read, so that what is asked for later is read again."""
         self._read.clear()
 
-    def _match(self, row: int, parts: tuple[tuple[str, float], ...], enough: bool) -> Match:
+    def _match(self, row: int, parts: tuple[tuple[str, float], ...], enough: bool, ranked: float) -> Match:
         memory, others = self._read[row]
         gained = dict(parts)
-        return Match(row, memory, self._documents[row].tokens, fsum(gained.values()), gained, enough, others)
+        return Match(row, memory, self._documents[row].tokens, fsum(gained.values()), gained, enough, ranked, others)
 
     def _fetch(self, rows: Sequence[int]) -> None:
         with self._db.read() as tx:

@@ -262,7 +262,8 @@ def _refused(match: Match, state: _Fill, recipe: Recipe, now: datetime) -> tuple
     against, price, left = rivals(match.memory, others), match.tokens, state.budget - state.used
     if state.given.price is not None:
         price = state.given.price(match.memory, bool(against))
-    return (("OVER_BUDGET", f"it needs {price} tokens and {left} are left of {state.budget}") if price > left else None), price, against
+    over = price > left or not left  # subtle: where nothing is left, nothing fits, also what a caller's count calls free
+    return (("OVER_BUDGET", f"it needs {price} tokens and {left} are left of {state.budget}") if over else None), price, against
 
 
 def withheld(memory: Memory, others: Iterable[Memory], now: datetime, flagged: Mapping[str, int]) -> Refusal | None:
@@ -282,7 +283,7 @@ def withheld(memory: Memory, others: Iterable[Memory], now: datetime, flagged: M
 
 
 def _weak(match: Match, recipe: Recipe) -> Refusal | None:
-    if match.enough and match.score > recipe.threshold:
+    if match.enough and match.ranked > recipe.threshold:  # as `Matches.best` judges it, or it would be neither taken nor told
         return None
     short = f"the best memory covers less than {recipe.coverage:.0%} of the question" if not match.enough else ""
     return "BELOW_THRESHOLD", short or f"its score {match.score:.3f} is not above {recipe.threshold}"

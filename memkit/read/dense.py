@@ -70,7 +70,8 @@ class Latent:
         columns = np.repeat(np.arange(len(found)), [len(pair[0]) for pair in found])
         matrix = sparse.csr_matrix(((1 + np.log(counts)) * self.weights[columns], (rows, columns)), (view.size, len(found)))
         kept = min(TOPICS, view.size, len(found)) if min(view.size, len(found)) > 1 else 0
-        fitted = decomposition.TruncatedSVD(kept, random_state=0).fit(matrix) if kept else None
+        by_id = sorted(range(view.size), key=view.id)  # whatever row each has, or rebuilding would find other topics
+        fitted = decomposition.TruncatedSVD(kept, random_state=0).fit(matrix[by_id]) if kept else None
         self.topics: Floats = fitted.components_ if fitted else np.zeros((0, len(found)))
         self.rows = _directions(matrix @ self.topics.T)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from heapq import nsmallest
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -44,7 +45,7 @@ def with_neighbours(view: View, found: Found, share: float, links: Links) -> Fou
     """
     if not share or not len(found.rows):
         return found
-    best = found.rows[np.argsort(-found.scores, kind="stable")[:SHARING]]
+    best = _best(view, found)
     placed = links(view, best)
     if not placed:
         return found
@@ -59,6 +60,15 @@ def with_neighbours(view: View, found: Found, share: float, links: Links) -> Fou
     enough = ALONE * share * max(own.values())
     rows = np.array(sorted(row for row, gained in given.items() if row in own or gained > enough), np.int64)
     return added(view, [*found.gains, ("(neighbours)", rows, np.array([round(given[row], DIGITS) for row in rows.tolist()]))])
+
+
+def _best(view: View, found: Found) -> Ints:
+    """Return the rows that share: of those that equal the last one, the first by id, whatever row each has."""
+    if len(found.rows) <= SHARING:
+        return found.rows
+    least = np.partition(found.scores, -SHARING)[-SHARING]
+    above, level = found.rows[found.scores > least], found.rows[found.scores == least]
+    return np.array([*above, *nsmallest(SHARING - len(above), level.tolist(), key=view.id)], np.int64)
 
 
 def _orders(view: View, placed: Places) -> list[list[int]]:

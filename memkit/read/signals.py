@@ -127,7 +127,7 @@ class Grams:
         self.weights = {gram: log((1 + self.size) / (1 + len(found))) + 1 for gram, found in postings.items()}
         self.postings: dict[str, NDArray[np.int64]] = {gram: np.array(found).T for gram, found in postings.items()}
         squares = np.zeros(self.size)
-        for gram, (rows, counts) in self.postings.items():
+        for gram, (rows, counts) in sorted(self.postings.items()):  # subtle: sums depend on their order, and this one on no row's place
             squares[rows] += ((1 + np.log(counts)) * self.weights[gram]) ** 2
         self.norms = np.sqrt(squares)
 
@@ -161,5 +161,5 @@ def added(view: View, gains: Sequence[tuple[str, Ints, Floats]]) -> Found:
 
 
 def collapsed(name: str, view: View, rows: Ints, scores: Floats) -> Found:
-    """Return a signal that has one part, written in brackets because no term has any."""
-    return added(view, [(f"({name})", rows, scores)])
+    """Return a signal that has one part, written in brackets because no term has any, and without the digits that do not count."""
+    return added(view, [(f"({name})", rows, np.round(scores, DIGITS))])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,3 +62,10 @@ def test_any_text_is_a_question_and_no_term_is_lost_by_splitting(text: str) -> N
         analyze(" ".join(needs))
     )
     asks_for_state(text)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\u3000", " \n", "\r\n\t"])
+def test_a_question_of_blanks_costs_its_length_and_not_its_square(blank: str) -> None:
+    started = time.perf_counter()
+    assert split(f"What is the port{blank * 50_000}and who keeps the rota?")[0] == "What is the port"
+    assert time.perf_counter() - started < 5

@@ -28,7 +28,8 @@ def split(question: str) -> list[str]:
     >>> split("When did Ann and Bob meet?"), split("")
     (['When did Ann and Bob meet'], [''])
     """
-    pieces = [piece.strip(" ,，.。") for piece in _patterns()["between"].split(fold(question).text)]
+    lines = [" ".join(line.split()) for line in fold(question).text.split("\n")]  # or a run of blanks costs its square
+    pieces = [piece.strip(" ,，.。") for piece in _patterns()["between"].split("\n".join(filter(None, lines)))]
     found: list[str] = []
     for piece in pieces:
         if found and (len(found) == MOST or not analyze(piece) or not analyze(found[-1])):

@@ -339,6 +339,19 @@ def test_a_dict_value_that_is_not_text_is_unreadable() -> None:
             Texts({"a": value}).read("a")  # type: ignore[arg-type]
 
 
+def test_a_mapping_that_fails_is_unreadable_and_what_is_taken_out_between_two_looks_is_missing() -> None:
+    class Failing(dict[str, "str | bytes"]):
+        def __getitem__(self, name: str) -> str | bytes:
+            raise OSError(5, "a path nobody should see") if name == "a" else KeyError(name)
+
+    texts = Texts(Failing(a="1", b="2"))
+    with pytest.raises(Unreadable, match=r"^not to be read \(OSError\)$"):
+        texts.read("a")
+    assert "b" in texts.names()
+    with pytest.raises(SourceMissing):
+        texts.read("b")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff")))
 def test_decoding_gives_back_what_was_encoded(encoding: str, text: str) -> None:

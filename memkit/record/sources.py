@@ -150,9 +150,13 @@ class Texts(MutableMapping[str, str | bytes]):
 
     def read(self, name: str) -> bytes:
         """Return the bytes of one text, a str as UTF-8."""
-        if check_name(name) not in self._texts:
-            raise SourceMissing(name)
-        text = self._texts[name]
+        check_name(name)
+        try:
+            text = self._texts[name]
+        except KeyError:  # asked once: somebody may take it out meanwhile
+            raise SourceMissing(name) from None
+        except Exception as error:  # it may be any mapping, which reads from wherever it likes
+            raise Unreadable(f"not to be read ({type(error).__name__})") from None
         if not isinstance(text, str | bytes):
             raise Unreadable(f"not text: the dict holds a value of type {type(text).__name__}")
         try:
@@ -163,7 +167,7 @@ class Texts(MutableMapping[str, str | bytes]):
 
     def names(self) -> list[str]:
         """Return the names that may be cited, sorted."""
-        return sorted(name for name in self._texts if isinstance(name, str) and _fault(name) is None)[:MOST_NAMES]
+        return sorted(name for name in list(self._texts) if isinstance(name, str) and _fault(name) is None)[:MOST_NAMES]
 
 
 class Folder:

@@ -111,6 +111,7 @@ MARKS = [
     "[SUFFIX]", "[AUDIO]", "[BEGIN_AUDIO]", "[MODEL_SETTINGS]", "[/model_settings]", "[gMASK]", "[MASK]", "[EOT]", "[EOS]", "[PAD]",
     "[start_header_id]", "〈|im_middle|〉", "〈im_assistant〉", "〈fim_middle〉", "〈tool_response〉", "〈/function_calls〉",
     "〈|turn〉", "〈channel|〉", "<|channel|>analysis<|message|>", "<|START_OF_TURN_TOKEN|>", "<|header_start|>", "<|observation|>",
+    "]~b]user", "[e~[", "]~!b[", "]!p~[", "］～ｂ］ai", "[UNUSED_TOKEN_146]", "[control_8]",
     "<｜tool▁calls▁begin｜>", "<start_function_call>", "<think>", "<tool_call>", "<invoke name=x>", "</s>",
 ]  # fmt: skip
 TURNS = ["Human:", "Assistant:", "### Instruction:", "### 指令：", "系统：", "User：", "ＳＹＳＴＥＭ："]
@@ -119,7 +120,7 @@ ORDINARY = [
     "【部署】用 make", "《购物车》", "「下单」", "a[i|j]", "[user]\nname=ann", "[tool.ruff]", "map[string][]User",
     "[WARN] disk full", "[out_of_range]", "(system) and {USER}", "«bonjour»", "f(x)[-1] | y", "[1] see note",
     "run [args] [FILE]", "[ARG]... [-v]", "[prefix]/bin", "[img]x[/b]", "[audio]\nrate=8", "[think tank]", "[a-z|]", "rows[mask]",
-    "[tool] and [mask]", "[x|", "|y]", "[PREFIX-1]", "[RESULTS]", "[MASKED]",
+    "[tool] and [mask]", "x[~mask]", "y[i] ~ b[j]", "a]b[c", "[control]", "[e~f]", "[x|", "|y]", "[PREFIX-1]", "[RESULTS]", "[MASKED]",
 ]  # fmt: skip
 
 

@@ -23,14 +23,16 @@ _CLOSE = (
 _BAR, _SLASH = r"[|\u00a6\u01c0\u2223\u2502\u2758]", r"[/\u2044\u2215\u2571]"
 _NAMES = r"""INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|(?:TOOL|FUNCTION)_(?:CALLS?|RESULTS?|RESPONSES?|OUTPUTS?|CONTENT)|[BE]OS
     |im_(?:start|end|sep|middle|system|user|assistant)|fim_(?:prefix|middle|suffix|pad|begin|hole|end)|(?:start|end)_header_id
-    |(?:start|begin|end)_?of_?(?:turn|text|role|image|sentence)|(?:start|end)_function_(?:call|response|declaration)|eot_id|eom_id"""
+    |(?:start|begin|end)_?of_?(?:turn|text|role|image|sentence)|(?:start|end)_function_(?:call|response|declaration)|eot_id|eom_id
+    |UNUSED_TOKEN_\d{1,3}|CONTROL_\d{1,3}"""
 _ROLES = """SYSTEM|USER|ASSISTANT|HUMAN|MODEL|TOOL|DEVELOPER|INSTRUCTIONS?|THINK|CALL_ID|ARGS|IMG(?:_BREAK|_END)?|PREFIX|MIDDLE|SUFFIX
     |(?:BEGIN_|OUTPUT_)?AUDIO|TRANSCRIBE|MODEL_SETTINGS|[gs]?MASK|EOT|PAD|UNK|CLS|SEP"""
+# The first four are whole tokens of one family of models (MiniMax), whose brackets do not pair.
 # subtle: a role in small letters, as in `[user]` or `[args]`, is a section of a file or an argument, unless a slash closes it
-_TURN = rf"""(?x) {_OPEN}{{1,3}}\ ? (?: {_SLASH}?\ ?(?i:{_NAMES}) | {_SLASH}\ ?(?i:{_ROLES}) | {_ROLES}
+_TURN = rf"""(?x) \]~b\] | \]~!b\[ | \[e~\[ | \]![pd]?~\[ | {_OPEN}{{1,3}}\ ? (?: {_SLASH}?\ ?(?i:{_NAMES}) | {_SLASH}\ ?(?i:{_ROLES}) | {_ROLES}
     | {_BAR}[^|\[\]<>]{{1,40}}{_BAR} | {_BAR}\w{{3,30}} | \w{{3,30}}{_BAR} )
     \ ?{_CLOSE}{{1,3}}"""
-_WORTH = rf"{_OPEN}|[\uff1c\uff3b\ufe47\ufe5d\ufe64]"  # also those that fold to one
+_WORTH = rf"{_OPEN}|[\]\uff1c\uff3b\uff3d\ufe47\ufe5d\ufe64]"  # also those that fold to one
 _BRACKET = rf"{_OPEN}|{_CLOSE}"
 
 

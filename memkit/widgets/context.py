@@ -111,12 +111,12 @@ class ContextView(Panel):
         return view.Seen(self.context, self.stable, self.call)
 
     def snapshot(self) -> str:
-        """Return the static HTML view."""
-        return view.page(self._state(), STATIC)
+        """Return the static HTML view, secrets masked: a snapshot is kept in a file."""
+        return view.page(view.masked(self._state()), STATIC)
 
     def as_text(self) -> str:
-        """Return the plain text view."""
-        return view.as_text(self._state())
+        """Return the plain text view, secrets masked."""
+        return view.as_text(view.masked(self._state()))
 
     # --- making
 

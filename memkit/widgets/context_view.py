@@ -6,12 +6,13 @@ Each layer says its name, its role and its size in words; the colour only repeat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memkit.read.context import Context, Layer
 from memkit.read.prefix import Stable
 from memkit.widgets.markup import Paint, box, esc, plain
 from memkit.widgets.tables import note, status, title
+from memkit.write.redact import redact
 
 COLOURS = {
     "prefix": ("#e7eaf0", "#22303f", "#5b6b7f", "stable prefix"),
@@ -32,6 +33,12 @@ class Seen:
     context: Context
     stable: Stable | None
     call: str
+
+
+def masked(seen: Seen) -> Seen:
+    """Return the same with secrets masked in what a person typed and in the caller's own texts: memory and the query are masked already."""
+    layers = tuple(replace(layer, text=redact(layer.text).text) for layer in seen.context.layers)
+    return replace(seen, context=replace(seen.context, layers=layers), call=redact(seen.call).text)
 
 
 def summary(seen: Seen) -> str:

@@ -409,6 +409,14 @@ def test_any_string_is_a_legal_query(query: str) -> None:
         assert kit.recall(query, scope=SHOP, budget=100).hits == ()
 
 
+def test_no_part_of_a_secret_comes_back_where_a_long_query_is_cut() -> None:
+    secret = "ghp_" + "Ab3dEf6h" * 4 + "Zz19"
+    with memkit.open() as kit:
+        for before in range(9_950, 10_000, 7):
+            found = kit.recall(f"{'x ' * (before // 2)}{secret} deploy", scope=SHOP, budget=100)
+            assert 9_900 < len(found.query) <= 10_000 and secret[:8] not in found.query
+
+
 def test_chinese_and_mixed_queries_find() -> None:
     with memkit.open() as kit:
         kit.remember("pm", "项目使用pnpm安装依赖", scope=SHOP)

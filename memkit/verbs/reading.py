@@ -122,5 +122,8 @@ class ReadingVerbs(Opened):
         return recalling.fill(matches, self._reader(visible), query, given, budget=budget, limit=limit, recipe=how, now=now)
 
     def _asked(self, query: str) -> str:
-        """Return the query as it is looked at: it comes back in the result, and its words in the cache of `analyze`."""
-        return self._policy.mask(query[:LONGEST_QUERY])
+        """Return the query as it is looked at: it comes back in the result, and its words in the cache of `analyze`.
+
+        Subtle: more is masked than is looked at, so that no secret is cut in two and missed.
+        """
+        return self._policy.mask(query[: 2 * LONGEST_QUERY])[:LONGEST_QUERY]

@@ -76,7 +76,7 @@ def analyze(text: str) -> list[str]:
     terms: list[str] = []
     for token, run in _TOKEN.findall(fold(text).text):
         if run:
-            terms.extend(_grams(run.translate(_simplified())))
+            terms.extend(_grams(simplified(run)))
         elif len(token) <= LONGEST:
             terms.extend(_cached_terms(token))
         else:
@@ -84,9 +84,18 @@ def analyze(text: str) -> list[str]:
     return terms
 
 
+def simplified(text: str) -> str:
+    """Write traditional characters as simplified ones, one for one: a question in one script finds what was written in the other.
+
+    >>> simplified("當前分支")
+    '当前分支'
+    """
+    return text.translate(_simplified())
+
+
 @cache
 def _simplified() -> dict[int, str]:
-    """Read the table of traditional characters: a question in one script finds what was written in the other."""
+    """Read the table of traditional characters."""
     lines = Path(__file__).with_name("traditional.txt").read_text(encoding="utf-8").split("\n")
     return {ord(one): line[0] for line in lines if line and line[0] != "#" for one in line[2:]}
 

@@ -12,7 +12,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from memkit.read.analyze import analyze
+from memkit.read.analyze import analyze, simplified
 from memkit.record.text import fold
 
 MOST = 5  # needs of one question; what comes after stays with the last
@@ -47,7 +47,7 @@ def asks_for_state(need: str) -> str | None:
     >>> asks_for_state("任务做到哪一步了？"), asks_for_state("Which branch is protected?")
     ('kit.state.reconcile(scope=scope)', None)
     """
-    said = fold(need).text.casefold()
+    said = simplified(fold(need).text.casefold()).strip()
     for name, pattern in _patterns().items():
         if name != "between" and pattern.search(said):
             return "kit.state.reconcile(scope=scope)" if name == "*" else f"kit.state.get({name!r}, scope=scope)"

@@ -130,6 +130,35 @@ def test_a_signal_that_does_not_exist_is_refused_by_name() -> None:
         kit.recall("cache", scope=SHOP, budget=10, recipe=Recipe("mine", weights={"magic": 1.0}))
 
 
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"weights": None}, {"weights": {"bm25": "1"}}, {"weights": {"bm25": NAN}}, {"weights": {"bm25": 1e300}}, {"threshold": None},
+        {"threshold": NAN}, {"coverage": "x"}, {"neighbours": float("inf")}, {"rerank": NAN}, {"fusion": "magic"}, {"reader": 3},
+    ],
+)  # fmt: skip
+def test_a_recipe_of_anything_but_numbers_is_refused_when_it_is_made(wrong: dict[str, object]) -> None:
+    (name,) = wrong
+    with pytest.raises(memkit.Refused, match=f"^({name}|bm25) is .*; pass") as refused:
+        replace(BALANCED, **wrong)
+    assert refused.value.reason == "BAD_RECIPE"
+
+
+@pytest.mark.parametrize("said", [None, [], [1.0], [NAN] * 2, ["a"] * 2, [1e300] * 2, [1.0] * 3])
+def test_a_reader_that_does_not_say_one_number_a_text_is_refused(said: object) -> None:
+    with memkit.open() as kit:
+        for n in range(2):
+            kit.remember(f"k{n}", f"cache {n}", scope=SHOP)
+        with pytest.raises(memkit.Refused, match="of 2 texts is .*; it must return a number for each") as refused:
+            kit.recall("cache", scope=SHOP, budget=100, recipe=replace(BALANCED, reader=lambda question, texts: said))
+        assert refused.value.reason == "BAD_READER"
+        fine = replace(BALANCED, reader=lambda question, texts: np.ones(len(texts), np.float32))
+        assert len(kit.recall("cache", scope=SHOP, budget=100, recipe=fine).hits) == 2
+
+
 # --- neighbours
 
 

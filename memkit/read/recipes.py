@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from numbers import Real
 from typing import Protocol
+
+from memkit.errors import Refused, shown
+
+MOST = 1_000_000  # a larger number leaves no digit for what tells two scores apart
 
 
 class Fusion(StrEnum):
@@ -47,6 +52,27 @@ class Recipe:
     needs: bool = False
     rerank: float = 0.0
     reader: CrossEncoder | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.weights, Mapping):
+            raise Refused("BAD_RECIPE", f"weights is {shown(self.weights)}; pass signals with their weights, for instance {{'bm25': 1.0}}")
+        if self.fusion not in tuple(Fusion):
+            raise Refused("BAD_RECIPE", f"fusion is {shown(self.fusion)}; pass one of {', '.join(Fusion)}")
+        if not (self.reader is None or callable(self.reader)):
+            raise Refused("BAD_RECIPE", f"reader is {shown(self.reader)}; pass a function of a question and texts, or None")
+        numbers = {name: getattr(self, name) for name in ("threshold", "neighbours", "coverage", "rerank")}
+        for name, number in (numbers | dict(self.weights)).items():
+            if not is_number(number):
+                raise Refused("BAD_RECIPE", f"{name} is {shown(number)}; pass a number, from -{MOST:,} to {MOST:,}")
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value may stand in a score.
+
+    >>> is_number(0.5), is_number(float("nan")), is_number("1")
+    (True, False, False)
+    """
+    return isinstance(value, Real) and bool(abs(float(value)) <= MOST)
 
 
 TFIDF = Recipe("tfidf")

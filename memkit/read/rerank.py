@@ -7,16 +7,17 @@ Left out: who confirms and contradicts (`feedback.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
 
+from memkit.errors import Refused, shown
 from memkit.read.index import DIGITS
 from memkit.read.matches import Match
 from memkit.read.rank import Ranked
-from memkit.read.recipes import Recipe
+from memkit.read.recipes import CrossEncoder, Recipe, is_number
 from memkit.record.model import Kind, Memory, Trust
 from memkit.record.scope import is_narrower
 from memkit.record.use import Use
@@ -52,16 +53,25 @@ def reranked(ranked: Ranked, head: Sequence[Match], question: str, recipe: Recip
 
     What `recipe.reader` says of a text is added as it is. Rows of several needs keep their turns.
     """
-    read = recipe.reader(question, [match.memory.content or "" for match in head]) if recipe.reader else []
+    read = _read(recipe.reader, question, head) if recipe.reader else []
     parts: dict[str, dict[int, float]] = {}
     for match in head:
         for name, value in changes(match.memory, match.others, uses.get(match.memory.id, Use()), now).items():
             parts.setdefault(name, {})[match.row] = value * recipe.rerank * match.score
-    for match, value in zip(head, read, strict=bool(recipe.reader)):
-        parts.setdefault("(reader)", {})[match.row] = float(value)
+    for match, value in zip(head, read, strict=False):
+        parts.setdefault("(reader)", {})[match.row] = value
     scores, gains = ranked.scores.copy(), list(ranked.gains)
     for name, by_row in sorted(parts.items()):
         rows = np.array(sorted(by_row), np.int64)
         gains.append((name, rows, np.array([by_row[row] for row in rows.tolist()])))
         scores[np.searchsorted(ranked.rows, rows)] += gains[-1][2]
     return replace(ranked, scores=np.round(scores, DIGITS), gains=gains)
+
+
+def _read(reader: CrossEncoder, question: str, head: Sequence[Match]) -> list[float]:
+    """Return what a reader says of each text; raises Refused for anything but one number a text."""
+    said = reader(question, [match.memory.content or "" for match in head])
+    values = list(said) if isinstance(said, Iterable) else []
+    if len(values) != len(head) or not all(map(is_number, values)):
+        raise Refused("BAD_READER", f"what the reader made of {len(head)} texts is {shown(said)}; it must return a number for each, 0 to 1")
+    return [float(value) for value in values]

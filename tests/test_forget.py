@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import random
 import sqlite3
 import subprocess
 import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import memkit
 from memkit.govern import sweep
@@ -346,3 +354,30 @@ def test_a_receipt_names_the_other_keys_that_still_say_it_and_not_the_value_itse
         receipt = kit.forget("a", scope=SHOP, expected=1, reason=f"because {words} is private")
         assert receipt.verified and receipt.still_said_by == ("b",) and "still said by: b" in repr(receipt)
         assert words not in receipt.to_json() and receipt.reason == "because [forgotten] is private"
+
+
+@given(st.binary(max_size=60), st.lists(st.binary(max_size=6), max_size=4), st.integers(1, 9))
+def test_a_file_read_in_parts_holds_as_many_pieces_as_in_one(data: bytes, wanted: list[bytes], at_once: int) -> None:
+    wanted += [data[n : n + 3] for n in range(0, len(data), 7)]
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(sweep, "AT_ONCE", at_once):
+        file = Path(folder, "bytes")
+        file.write_bytes(data)
+        assert sweep._count_file(str(file), wanted) == [sweep.count(data, piece) for piece in wanted]
+
+
+def test_a_file_that_is_cut_short_while_it_is_searched_ends_no_search(tmp_path: Path) -> None:
+    file, done = tmp_path / "memory.db-journal", threading.Event()
+    file.touch()
+
+    def write_and_cut() -> None:
+        while not done.wait(0.001):
+            os.truncate(file, 64 * 1024 * 1024)
+            time.sleep(0.005)
+            os.truncate(file, 0)
+
+    with ThreadPoolExecutor(1) as other:
+        other.submit(write_and_cut)
+        try:
+            assert [sweep.sweep([file], [b"zanzibar"] * 8) for _ in range(5)] == [{str(file): [0] * 8}] * 5
+        finally:
+            done.set()

@@ -9,15 +9,15 @@ copied, is out of reach.
 from __future__ import annotations
 
 import json
-import mmap
-import os
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 PIECE = 32  # bytes
 MOST_PIECES = 64  # of one text, evenly spread
+AT_ONCE = 16 * 1024 * 1024  # bytes of a file that are read at once
 
 
 def pieces(text: str) -> list[bytes]:
@@ -37,7 +37,7 @@ def is_sampled(text: str) -> bool:
     return len(text.encode("utf-8", "surrogatepass")) > PIECE * MOST_PIECES
 
 
-def count(data: bytes | mmap.mmap, piece: bytes) -> int:
+def count(data: bytes, piece: bytes) -> int:
     """Return how often a piece occurs, overlaps not counted."""
     found, at = 0, data.find(piece) if piece else -1
     while at >= 0:
@@ -61,13 +61,18 @@ def _cut(form: bytes) -> list[bytes]:
 
 
 def _count_file(name: str, wanted: Sequence[bytes]) -> list[int]:
-    try:
-        if os.path.getsize(name) == 0:
-            return [0] * len(wanted)
-        with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return [count(data, piece) for piece in wanted]
-    except FileNotFoundError:
-        return [0] * len(wanted)
+    """Count in what can be read. Subtle: no memory map, since whoever cuts the file short meanwhile would kill this process."""
+    counts, at, base, window = [0] * len(wanted), [0] * len(wanted), 0, b""  # at: where to look on, as `base`, from the file's beginning
+    longest = max(map(len, wanted), default=0)
+    with suppress(FileNotFoundError), open(name, "rb") as file:
+        while more := file.read(AT_ONCE):
+            kept = window[max(0, len(window) - longest) :]  # a piece may lie over the end
+            base, window = base + len(window) - len(kept), kept + more
+            for n, piece in enumerate(wanted):
+                while piece and (found := window.find(piece, at[n] - base)) >= 0:
+                    counts[n], at[n] = counts[n] + 1, base + found + len(piece)
+                at[n] = max(at[n], base + len(window) - len(piece) + 1)
+    return counts
 
 
 def _main() -> None:

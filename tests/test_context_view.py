@@ -127,7 +127,9 @@ def test_snapshots_survive_a_sanitiser(kit):
 
 def test_a_secret_that_is_typed_or_handed_over_is_not_kept_in_the_snapshot(kit):
     secret = "ghp_" + "Ab3dEf6h" * 4 + "Zz19"
-    view = ContextView(kit, scope=MINE, query=f"deploy with {secret}", prefix=secret, goal=f"log in with {secret}", session=[("user", secret)])
+    view = ContextView(
+        kit, scope=MINE, query=f"deploy with {secret}", prefix=secret, goal=f"log in with {secret}", session=[("user", secret)]
+    )
     view.correct("theme", f"dark, {secret}")
     assert secret in view.call and secret in view.context.text
     assert secret not in view.snapshot() + view.as_text() and "memory snapshot" in view.snapshot()

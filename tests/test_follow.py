@@ -41,10 +41,10 @@ def test_the_words_seen_lately_are_dropped_where_another_process_forgot(tmp_path
         assert kit.recall("", scope=SHOP, budget=100).hits == () and _cached_terms.cache_info().currsize == 0
 
 
-@pytest.mark.parametrize("recipe", [memkit.TFIDF, memkit.BALANCED, memkit.THOROUGH, memkit.SEMANTIC, LATENT], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", [memkit.TFIDF, memkit.BALANCED, memkit.THOROUGH, memkit.SEMANTIC, LATENT], ids=lambda one: one.name)
 def test_following_the_log_and_rebuilding_give_the_same_scores_parts_and_order_by_every_recipe(recipe):
     pytest.importorskip(NEEDS.get(recipe.name, "memkit"), reason=f"what {recipe.name} needs is not installed")
-    draw, words = random.Random(1), "deploy cache timeout friday redis npm".split()
+    draw, words = random.Random(1), ["deploy", "cache", "timeout", "friday", "redis", "npm"]
     with memkit.open(sources={"f.txt": "x\n" * 300}, clock=lambda: NOON) as kit:
         kit.remember("first", "deploy", scope=SHOP)
         kit.warm(scope=SHOP)

@@ -152,7 +152,7 @@ def test_a_reader_that_does_not_say_one_number_a_text_is_refused(said: object) -
     with memkit.open() as kit:
         for n in range(2):
             kit.remember(f"k{n}", f"cache {n}", scope=SHOP)
-        with pytest.raises(memkit.Refused, match="of 2 texts is .*; it must return a number for each") as refused:
+        with pytest.raises(memkit.Refused, match="^of 2 texts the reader found . numbers; it must return one for each") as refused:
             kit.recall("cache", scope=SHOP, budget=100, recipe=replace(BALANCED, reader=lambda question, texts: said))
         assert refused.value.reason == "BAD_READER"
         fine = replace(BALANCED, reader=lambda question, texts: np.ones(len(texts), np.float32))

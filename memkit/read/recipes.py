@@ -54,16 +54,15 @@ class Recipe:
     reader: CrossEncoder | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.weights, Mapping):
-            raise Refused("BAD_RECIPE", f"weights is {shown(self.weights)}; pass signals with their weights, for instance {{'bm25': 1.0}}")
-        if self.fusion not in tuple(Fusion):
-            raise Refused("BAD_RECIPE", f"fusion is {shown(self.fusion)}; pass one of {', '.join(Fusion)}")
-        if not (self.reader is None or callable(self.reader)):
-            raise Refused("BAD_RECIPE", f"reader is {shown(self.reader)}; pass a function of a question and texts, or None")
-        numbers = {name: getattr(self, name) for name in ("threshold", "neighbours", "coverage", "rerank")}
-        for name, number in (numbers | dict(self.weights)).items():
-            if not is_number(number):
-                raise Refused("BAD_RECIPE", f"{name} is {shown(number)}; pass a number, from -{MOST:,} to {MOST:,}")
+        weights = self.weights if isinstance(self.weights, Mapping) else {}
+        numbers = {**weights, **{name: getattr(self, name) for name in ("threshold", "neighbours", "coverage", "rerank")}}
+        told = [(name, number, is_number(number), f"a number, from -{MOST:,} to {MOST:,}") for name, number in numbers.items()]
+        told.append(("weights", self.weights, weights is self.weights, "signals with their weights, for instance {'bm25': 1.0}"))
+        told.append(("fusion", self.fusion, self.fusion in tuple(Fusion), "one of sum and rank"))
+        told.append(("reader", self.reader, self.reader is None or callable(self.reader), "a function of a question and texts, or None"))
+        for name, found, fits, expected in told:
+            if not fits:
+                raise Refused("BAD_RECIPE", f"{name} is {shown(found)}; pass {expected}")
 
 
 def is_number(value: object) -> bool:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from memkit.errors import Refused, shown
+from memkit.errors import Refused
 from memkit.read.index import DIGITS
 from memkit.read.matches import Match
 from memkit.read.rank import Ranked
@@ -71,7 +71,7 @@ def reranked(ranked: Ranked, head: Sequence[Match], question: str, recipe: Recip
 def _read(reader: CrossEncoder, question: str, head: Sequence[Match]) -> list[float]:
     """Return what a reader says of each text; raises Refused for anything but one number a text."""
     said = reader(question, [match.memory.content or "" for match in head])
-    values = list(said) if isinstance(said, Iterable) else []
-    if len(values) != len(head) or not all(map(is_number, values)):
-        raise Refused("BAD_READER", f"what the reader made of {len(head)} texts is {shown(said)}; it must return a number for each, 0 to 1")
-    return [float(value) for value in values]
+    values = [float(value) for value in said if is_number(value)] if isinstance(said, Iterable) else []
+    if len(values) != len(head):
+        raise Refused("BAD_READER", f"of {len(head)} texts the reader found {len(values)} numbers; it must return one for each, 0 to 1")
+    return values

@@ -29,7 +29,8 @@ _ROLES = """SYSTEM|USER|ASSISTANT|HUMAN|MODEL|TOOL|DEVELOPER|INSTRUCTIONS?|THINK
     |(?:BEGIN_|OUTPUT_)?AUDIO|TRANSCRIBE|MODEL_SETTINGS|[gs]?MASK|EOT|PAD|UNK|CLS|SEP"""
 # The first four are whole tokens of one family of models (MiniMax), whose brackets do not pair.
 # subtle: a role in small letters, as in `[user]` or `[args]`, is a section of a file or an argument, unless a slash closes it
-_TURN = rf"""(?x) \]~b\] | \]~!b\[ | \[e~\[ | \]![pd]?~\[ | {_OPEN}{{1,3}}\ ? (?: {_SLASH}?\ ?(?i:{_NAMES}) | {_SLASH}\ ?(?i:{_ROLES}) | {_ROLES}
+_TURN = rf"""(?x) \]~b\] | \]~!b\[ | \[e~\[ | \]![pd]?~\[
+    | {_OPEN}{{1,3}}\ ? (?: {_SLASH}?\ ?(?i:{_NAMES}) | {_SLASH}\ ?(?i:{_ROLES}) | {_ROLES}
     | {_BAR}[^|\[\]<>]{{1,40}}{_BAR} | {_BAR}\w{{3,30}} | \w{{3,30}}{_BAR} )
     \ ?{_CLOSE}{{1,3}}"""
 _WORTH = rf"{_OPEN}|[\]\uff1c\uff3b\uff3d\ufe47\ufe5d\ufe64]"  # also those that fold to one

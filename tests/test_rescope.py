@@ -56,6 +56,29 @@ def test_what_cannot_move_stays_and_nothing_is_half_done() -> None:
         assert values == {SHOP: "a forgotten value", PROD: "another"}
 
 
+@pytest.mark.parametrize("actor", ["agent", "job"])
+def test_only_a_person_moves_what_a_person_stated(actor: str) -> None:
+    mine = memkit.Scope(user=True, workspace="shop")
+    with memkit.open(sources={"a.cfg": "port=80"}) as kit:
+        robot = kit.acting_as(memkit.Principal(actor=actor))
+        for scope, to in ((SHOP, PROD), (mine, SHOP)):  # to hide it from the test environment; to show everybody what is only mine
+            kit.remember("k", "stated", scope=scope, expected=memkit.ANY)
+            before = kit.events(scope=mine)
+            with pytest.raises(memkit.AccessDenied) as caught:
+                robot.rescope("k", scope=scope, to=to, expected=memkit.ANY)
+            assert caught.value.needed == "person" and str(caught.value) == (
+                f"only a person may move 'k', which a person stated, and this principal is {actor!r}; ask a person to call rescope, or"
+                f" propose it in {to.stored(kit.principal)}"
+            )
+            assert kit.current("k", scope=scope).content == "stated" and kit.current("k", scope=to) is None
+            assert kit.events(scope=mine) == before
+            kit.rescope("k", scope=scope, to=TEST if scope is SHOP else to, expected=memkit.ANY)
+        robot.learn("port", "port=80", scope=SHOP, cite="a.cfg#key=port")
+        kit.admit(kit.propose("guess", "the queue is short", scope=SHOP))
+        moved = [robot.rescope(key, scope=SHOP, to=PROD, expected=1).memory for key in ("port", "guess")]
+        assert [one.trust for one in moved if one] == ["VERIFIED", "INFERRED"]
+
+
 def test_what_has_ended_or_was_only_not_found_stands_in_no_way() -> None:
     now = [datetime(2026, 1, 1, tzinfo=UTC)]
     week = now[0] + timedelta(days=7)

@@ -119,7 +119,12 @@ class WritingVerbs(Opened):
         return proposals.propose(self.db, candidate, place, flags=flags_of(content), now=now, reason=reason)
 
     def rescope(self, key: str, *, scope: Scope, to: Scope, expected: int) -> Outcome:
-        """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict."""
+        """Move a memory to another scope, as it is: a linked retire and add in one transaction. Raises NotFound and Conflict.
+
+        What is STATED only a person may move (else AccessDenied): it would be out of sight where it was said, or be seen where it was not.
+        What is VERIFIED or INFERRED whoever may write moves, an agent or a job too: it stays what it is, and whoever learns may say the
+        same elsewhere.
+        """
         require(self.principal, "write")
         check_key(key)
         return rescope(self.db, key, self._place(scope), self._place(to), expected=expected, now=self._now())

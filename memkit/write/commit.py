@@ -11,10 +11,10 @@ from datetime import datetime
 
 from sqlite_utils import Database as SqliteUtils
 
-from memkit.errors import Conflict, NotFound, Refused
+from memkit.errors import AccessDenied, Conflict, NotFound, Refused
 from memkit.record import sessions, store, tombstone, use
 from memkit.record.database import Database
-from memkit.record.model import Candidate, Decision, Memory, Op, Outcome
+from memkit.record.model import Candidate, Decision, Memory, Op, Outcome, Trust
 from memkit.record.scope import Principal
 from memkit.write.admission import decide
 from memkit.write.arguments import LONGEST_CONTENT, check_expected, check_key, check_kind, check_moments, check_name_of_key, check_text
@@ -78,7 +78,8 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
     """Retire a key in one scope and add it, as it is, in another: one transaction, linked in the log.
 
     Content, trust, evidence, age and record of use go along. Raises NotFound where there is nothing to move, Refused for the scope it is in
-    already, and Conflict where it is not at `expected` or the other scope has a current value; then nothing was written.
+    already, AccessDenied where no person asks to move what a person stated, and Conflict where it is not at `expected` or the other scope
+    has a current value; then nothing was written.
     """
     check_expected(expected)
     tenant, actor = place.principal.tenant, place.principal.actor
@@ -88,6 +89,9 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         memory = store.current_memory(tx, tenant, place.scope, key)
         if memory is None:
             raise NotFound(f"there is no current value under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
+        if memory.trust is Trust.STATED and actor != "person":  # to move it takes it out of sight: lower trust never overwrites higher
+            way = f"this principal is {actor!r}; ask a person to call rescope, or propose it in {to.scope}"
+            raise AccessDenied("person", f"only a person may move {key!r}, which a person stated, and {way}")
         moved = store.as_candidate(memory)
         decision, there = judge(tx, db, moved, to, now)
         if decision.reason == "TOMBSTONED":

@@ -12,7 +12,9 @@ from memkit.errors import BadLocator
 from memkit.record.evidence import Reader, check, observe
 from memkit.record.locator import Locator, quote_parts, quote_value
 from memkit.record.model import Verdict
+from memkit.record.quotes import folded, quoted_places
 from memkit.record.sources import Texts
+from memkit.record.tokens import joined, whole_places
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 TWO = "In prod a call waits 30 seconds.\nIn test a call waits 30 seconds.\n"
@@ -73,3 +75,23 @@ def test_context_is_given_once(cite: str) -> None:
 
 def test_context_may_come_in_any_order_and_is_written_in_one() -> None:
     assert str(Locator.parse("a#quote=x&after=c  d&before=b")) == "a#quote=x&before=b&after=c d"
+
+
+WORDS = st.lists(st.sampled_from(["30", "1.30", "a", "b.", "-", "是", "三", "十", "万", "%", ",", "wait", "@"]), min_size=1, max_size=40)
+
+
+@given(WORDS, st.lists(st.sampled_from(["", " "]), min_size=40, max_size=40), st.data())
+def test_words_are_found_where_each_place_looked_at_alone_has_the_context(words: list[str], blanks: list[str], data: st.DataObject) -> None:
+    text = folded("".join(f"{word}{blank}" for word, blank in zip(words, blanks, strict=False)))
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+    exact = text[first:last].strip() or text[:1]
+    before, after = (
+        text[max(0, first - data.draw(st.integers(0, 6))) : first].strip(),
+        text[last : last + data.draw(st.integers(0, 6))].strip(),
+    )
+    expected = []
+    for at in whole_places(text, exact):
+        left, right = text[:at].rstrip(), text[at + len(exact) :].lstrip()
+        if left.endswith(before) and right.startswith(after) and not (before and joined(text, len(left) - len(before))):
+            expected.append(at)
+    assert sorted(quoted_places(text, exact, before, after)) == expected

@@ -15,7 +15,8 @@ from memkit.record.evidence import Reader, check, observe
 from memkit.record.model import Verdict
 from memkit.record.quotes import folded
 from memkit.record.sources import Texts
-from memkit.record.suggest import suggest
+from memkit.record.suggest import suggest, suggested
+from memkit.record.tokens import joined
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 TEXTS = {
@@ -121,3 +122,25 @@ def test_every_suggestion_can_be_cited_and_the_quotes_and_lines_hold_the_selecti
 def test_it_is_exported() -> None:
     with memkit.open(sources={"prod.cfg": "timeout=30"}) as kit:
         assert memkit.suggest("prod.cfg", "30", sources=kit.sources)[0] == "prod.cfg#key=timeout"
+
+
+def test_a_citation_costs_the_same_however_often_its_words_stand_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def counted(text: str, at: int) -> bool:
+        looked.append(at)
+        return joined(text, at)
+
+    for module in ("tokens", "quotes", "suggest"):
+        monkeypatch.setattr(f"memkit.record.{module}.joined", counted)
+    costs = []
+    for times in (50, 500):
+        unit = "it failed. we fixed it by running make. "
+        text = f"{unit * times}once it failed. {unit * times}"
+        reader = Reader(Texts({"log.txt": text}))
+        looked.clear()
+        found = [suggested("log.txt", "it failed.", reader, at) for at in (0, len(unit) * 20, text.index("once") + 5)]
+        assert found[0] == found[1] == ["log.txt#lines=1", "log.txt"]
+        assert found[2][0] == "log.txt#quote=it failed.&before=make. once"
+        costs.append(len(looked))
+    assert costs[0] == costs[1] < 500

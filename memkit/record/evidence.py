@@ -200,8 +200,13 @@ def mentions(content: str, located: Found | str) -> bool:
         if not located.stateable:
             return False
         located = located.text
-    value = " ".join(located.split())
-    return bool(value) and next(whole_places(" ".join(content.split()), value), None) is not None
+    value = one_line(located)
+    return bool(value) and next(whole_places(one_line(content), value), None) is not None
+
+
+def one_line(text: str) -> str:
+    """Return a text with all blanks as one."""
+    return " ".join(text.split())
 
 
 def _judged(evidence: Evidence, reader: Reader) -> Judgement:

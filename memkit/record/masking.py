@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memkit.record.text import Folded, comparable, compiled, fold, normalise, spelled
-from memkit.record.tokens import MOST_TRIES, joined
+from memkit.record.tokens import joined, occurrences
 
 MARK = "[forgotten]"
 _WALL = "\ua66e" * len(MARK)  # a letter of one manuscript: what was masked before is no part of any words
@@ -35,15 +35,13 @@ def _letters(text: str) -> str:
 
 
 def _whole(text: str, view: Folded, wanted: str) -> Iterator[tuple[int, int]]:
-    at = view.text.find(wanted)
-    for _ in range(MOST_TRIES):
-        if at < 0:
-            return
+    done = 0
+    for at in occurrences(view.text, wanted):
         start, end = view.original_span(at, at + len(wanted))
-        whole = not joined(text, start) and not joined(text, end) and not (_within(view, at) or _within(view, at + len(wanted)))
-        if whole:
+        edges = (joined(text, start), joined(text, end), _within(view, at), _within(view, at + len(wanted)))
+        if at >= done and not any(edges):
             yield start, end
-        at = view.text.find(wanted, at + (len(wanted) if whole else 1))
+            done = at + len(wanted)
 
 
 def _within(view: Folded, at: int) -> bool:

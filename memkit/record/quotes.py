@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 
-from memkit.record.tokens import CJK, joined, whole_places
+from memkit.record.tokens import CJK, joined, occurrences
 
 _WRAPPED = re.compile(rf"(?<={CJK})\n|\n(?={CJK})")
 
@@ -26,14 +27,16 @@ def folded(text: str) -> str:
 
 
 def quoted_places(text: str, exact: str, before: str = "", after: str = "") -> Iterator[int]:
-    """Yield where `exact` stands in a folded text, right after `before` and right before `after`, in order.
+    """Yield where `exact` stands in a folded text, right after `before` and right before `after`, which neither end nor begin with a blank.
+
+    All of it is searched for at once, with and without a blank at each seam: words that stand everywhere cost no more than others.
 
     >>> list(quoted_places("prod waits 30 s, test waits 30 s", "30", before="test waits"))
     [28]
     """
-    for at in whole_places(text, exact):
-        end = at + len(exact)
-        left, right = text[max(0, at - len(before) - 1) : at].rstrip(), text[end : end + len(after) + 1].lstrip()
-        start = max(0, at - len(before) - 1) + len(left) - len(before)
-        if left.endswith(before) and right.startswith(after) and not (before and joined(text, start)):
-            yield at
+    lefts, rights = dict.fromkeys((before, before and f"{before} ")), dict.fromkeys((after, after and f" {after}"))
+    for left, right in product(lefts, rights):
+        for found in occurrences(text, f"{left}{exact}{right}"):
+            at = found + len(left)
+            if not (joined(text, at) or joined(text, at + len(exact)) or (before and joined(text, found))):
+                yield at

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import accumulate
 
 from memkit.errors import BadLocator, Refused, shown
 from memkit.record import formats, python
@@ -19,9 +20,10 @@ from memkit.record.quotes import folded, quoted_places
 from memkit.record.sections import sections
 from memkit.record.sessions import check_source
 from memkit.record.sources import Sources, Unreadable
-from memkit.record.tokens import joined
+from memkit.record.tokens import joined, whole_places
 
 LONGEST_QUOTE = 300  # characters that are proposed as a quote
+REACHES = (0, 10, 20, 40, 80, 160)  # characters around a quote that are tried as its context
 MOST_PATHS = 5000  # keys that are compared
 
 Paths = dict[tuple[str, ...], str]
@@ -40,7 +42,12 @@ def suggest(source: str, text: str, *, sources: Sources, start: int | None = Non
     if not (isinstance(text, str) and hasattr(sources, "read")):
         given = f"text is {shown(text)} and sources is {type(sources).__name__}"
         raise Refused("BAD_SELECTION", f"{given}; pass the selected text, and sources=kit.sources")
-    file, reader = str(Locator(check_source(source))), Reader(sources)
+    return suggested(source, text, Reader(sources), start)
+
+
+def suggested(source: str, text: str, reader: Reader, start: int | None = None) -> list[str]:
+    """Do what `suggest` does with a reader that has read the source perhaps: what it made of it serves every selection."""
+    file = str(Locator(check_source(source)))
     cited(file, reader)
     reading = reader.reading(source)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -144,20 +151,41 @@ def _sections(reading: Reading, first: int, last: int) -> list[str]:
 def _quotes(reading: Reading, at: int, text: str) -> Iterator[str]:
     """Yield the selection as a quote, with as much of what stands around it as makes it the only one."""
     whole, exact = reading.parsed(folded), folded(text)
-    near = len(folded(reading.text[:at]))
-    places = [place for place in quoted_places(whole, exact) if near <= place <= near + 1]
-    if not places:
+    near = reading.parsed(_folded_before)[at]
+    begin = next(whole_places(whole, exact, near), near + 2)
+    if begin > near + 1 or _never_alone(whole, *_around(whole, begin, begin + len(exact), REACHES[-1])):
         return
-    begin, end = places[0], places[0] + len(exact)
-    for reach in (0, 10, 20, 40, 80, 160):
-        left, right = max(0, begin - reach), min(len(whole), end + reach)
-        while reach and joined(whole, left):
-            left -= 1
-        while reach and joined(whole, right):
-            right += 1
-        before, after = whole[left:begin].strip(), whole[end:right].strip()
+    for reach in REACHES:
+        left, right = _around(whole, begin, begin + len(exact), reach)
+        before, after = whole[left:begin].strip(), whole[begin + len(exact) : right].strip()
         for context in dict.fromkeys(((before, ""), ("", after), (before, after))):
             found = quoted_places(whole, exact, *context)
             if next(found, None) is not None and next(found, None) is None:
                 yield quote_value(exact, *context)
                 return
+
+
+def _folded_before(text: str) -> list[int]:
+    """Return for each place of a text how long what stands before it is when folded: that keeps what is no blank, in order, and no more."""
+    ends = [0, *(at + 1 for at, character in enumerate(folded(text)) if character != " ")]
+    return [ends[count] for count in accumulate((not character.isspace() for character in text), initial=0)]
+
+
+def _around(whole: str, left: int, right: int, reach: int) -> tuple[int, int]:
+    """Widen a span by `reach` characters on both sides, and on to the edges of words."""
+    left, right = max(0, left - reach), min(len(whole), right + reach)
+    while reach and joined(whole, left):
+        left -= 1
+    while reach and joined(whole, right):
+        right += 1
+    return left, right
+
+
+def _never_alone(whole: str, left: int, right: int) -> bool:
+    """Return whether a span stands twice with the two characters beside it that say where words end: then so does whatever is in it.
+
+    Subtle: an end of the text bounds a word exactly as a blank does.
+    """
+    padded = f" {whole} "
+    wide = padded[max(0, left - 1) : right + 3]
+    return padded.find(wide, padded.find(wide) + 1) >= 0

@@ -19,19 +19,23 @@ _NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿两壹贰
 _SCALES = frozenset("十百千万亿拾佰仟萬億%‰")
 
 
-def whole_places(text: str, words: str) -> Iterator[int]:
+def occurrences(text: str, words: str, start: int = 0) -> Iterator[int]:
+    """Yield where `words` stand in `text` from `start` on, in order, also inside longer tokens and overlapping each other."""
+    at = text.find(words, start)
+    for _ in range(MOST_TRIES):
+        if at < 0:
+            return
+        yield at
+        at = text.find(words, at + 1)
+
+
+def whole_places(text: str, words: str, start: int = 0) -> Iterator[int]:
     """Yield where `words` stand in `text` as whole tokens, in order.
 
     >>> list(whole_places("30 of 300, 1.30 or 30.", "30"))
     [0, 19]
     """
-    at = text.find(words)
-    for _ in range(MOST_TRIES):
-        if at < 0:
-            return
-        if not joined(text, at) and not joined(text, at + len(words)):
-            yield at
-        at = text.find(words, at + 1)
+    return (at for at in occurrences(text, words, start) if not joined(text, at) and not joined(text, at + len(words)))
 
 
 def joined(text: str, at: int) -> bool:

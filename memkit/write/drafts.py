@@ -16,12 +16,12 @@ from sqlite_utils import Database as SqliteUtils
 from memkit.errors import BadLocator, NotFound, Refused
 from memkit.record import masking, store
 from memkit.record.database import Database
-from memkit.record.evidence import Reader, mentions
+from memkit.record.evidence import Reader, mentions, one_line
 from memkit.record.model import Candidate, Decision, Episode, Evidence, Kind, Memory, Op, Proposal, Role, Trust
 from memkit.record.quotes import folded
 from memkit.record.scope import visible_from
 from memkit.record.sessions import is_session
-from memkit.record.suggest import suggest
+from memkit.record.suggest import suggested
 from memkit.record.text import normalise
 from memkit.write.arguments import LONGEST_KEY, check_key, confidence_of, flags_of, kind_of
 from memkit.write.citing import first_hand, observed
@@ -29,14 +29,14 @@ from memkit.write.commit import Place, clean
 from memkit.write.duplicates import same_statement
 from memkit.write.extract import MOST_TOKENS, Extracted
 from memkit.write.policy import RedactionPolicy
-from memkit.write.proposals import FORGET, SAID, WAITS, not_kept, propose_inside, waiting_on
+from memkit.write.proposals import BY_ITSELF, FORGET, SAID, WAITS, not_kept, propose_inside, waiting_on
 from memkit.write.redact import redact
 from memkit.write.unwanted import REASONS
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A candidate with its evidence, and why it will wait; or the decision by which it is none. `texts` are the episodes it cites."""
+    """A candidate with its evidence, and why it will wait; or the decision by which it is none. `texts`: the episodes cited, folded."""
 
     candidate: Candidate
     flags: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ def draft(
     except (BadLocator, NotFound, KeyError):
         return _refused(candidate, "QUOTE_NOT_THERE", "the quoted words do not stand in the episode that was named")
     flags = tuple(dict.fromkeys([*one.flags, *flags_of(one.content)]))
-    texts = tuple((episode.source, episode.text or "") for episode, _ in cited)
+    texts = tuple((episode.source, reader.reading(episode.source).parsed(folded)) for episode, _ in cited)
     if one.content is not None:
         return Draft(candidate, flags, SAID if said_by_user(candidate, reader) else WAITS, texts=texts)
     if not all(_speaks_for_the_user(episode) for episode, _ in cited):
@@ -96,7 +96,8 @@ def said_by_user(candidate: Candidate, reader: Reader) -> bool:
     if candidate.kind is Kind.INFERENCE or candidate.content is None or reader.sessions is None:
         return False
     cited = [reader.sessions.episode(piece.source) for piece in candidate.evidence if is_session(piece.source)]
-    return any(_speaks_for_the_user(episode) and mentions(episode.text or "", candidate.content) for episode in cited)
+    spoken = [reader.reading(one.source).parsed(one_line) for one in cited if _speaks_for_the_user(one) and one.text]
+    return any(mentions(text, candidate.content) for text in spoken)
 
 
 def _refused(candidate: Candidate, reason: str, why: str) -> Draft:
@@ -112,7 +113,7 @@ def _cite(episode: Episode, quote: str, reader: Reader) -> str:
     """Return the narrowest citation of quoted words: where they stand twice, with some of what stands around them."""
     if reader.sessions is None:
         raise NotFound("no sessions can be read here; open the store with memkit.open")
-    return suggest(episode.source, quote, sources=reader.sessions)[0]
+    return suggested(episode.source, quote, reader)[0]
 
 
 def _by_hand(tx: SqliteUtils, one: Draft, place: Place) -> str:
@@ -122,22 +123,21 @@ def _by_hand(tx: SqliteUtils, one: Draft, place: Place) -> str:
     """
     tenant, scopes, texts = place.principal.tenant, visible_from(place.scope), dict(one.texts)
     for piece in one.candidate.evidence:
-        held = store.resting_on(tx, tenant, piece.source, scopes)
-        found = [(f"{memory.key!r} was stored by hand", memory.source, memory.evidence) for memory in held]
+        held = [one for one in store.resting_on(tx, tenant, piece.source, scopes) if one.source not in BY_ITSELF]
+        found = [(f"{memory.key!r} was stored by hand", memory.evidence) for memory in held]
         for each in waiting_on(tx, tenant, piece.source, scopes):
             known = each.key == one.candidate.key and same_statement(each.content or "", one.candidate.content or "")
             if not (known or each.flags):
-                found.append((f"proposal {each.id} ({each.key!r}) waits", each.candidate.source, each.candidate.evidence))
-        for said, source, evidence in found:
+                found.append((f"proposal {each.id} ({each.key!r}) waits", each.candidate.evidence))
+        for said, evidence in found:
             same = [other for other in evidence if other.source == piece.source]
-            if source not in ("session", "consolidation") and any(_overlap(texts.get(piece.source, ""), piece, other) for other in same):
+            if any(_overlap(texts.get(piece.source, ""), piece, other) for other in same):
                 return said
     return ""
 
 
 def _overlap(text: str, one: Evidence, other: Evidence) -> bool:
-    whole, first, second = folded(text), folded(one.quote), folded(other.quote)
-    at, there = whole.find(first), whole.find(second)
+    at, there = text.find(first := folded(one.quote)), text.find(second := folded(other.quote))
     return at >= 0 and there >= 0 and at < there + len(second) and there < at + len(first)
 
 

@@ -36,6 +36,7 @@ _UNSAY = """
 _MET = "select distinct detail from event where tenant = :tenant and op = 'MET' and revision = :number"
 _RECALLS = "(select count(*) from shadow where proposal_id = proposal.id) as recalls"
 WAITS, SAID, FORGET, REVIEW = "AWAITS_A_PERSON", "SAID_BY_USER", "ASKED_TO_FORGET", "REVIEW_PROPOSED"
+BY_ITSELF = ("session", "consolidation")  # where a candidate comes from that nobody made by hand
 FORGOTTEN = ("TOMBSTONED", "UNSAID")  # why a candidate is not kept, and its words are not shown either
 _WHY = {
     WAITS: "it waits in the inbox until a person admits or rejects it",
@@ -187,10 +188,11 @@ def waiting(tx: SqliteUtils, tenant: str, scope: str, keys: Sequence[str] | None
 
 
 def waiting_on(tx: SqliteUtils, tenant: str, source: str, scopes: Sequence[str]) -> list[Proposal]:
-    """Return the proposals of these scopes that wait, say something and cite a source."""
-    where = """status = 'PENDING' and content is not null and scope in (select value from json_each(:scopes))
-        and id in (select proposal_id from evidence where tenant = :tenant and source = :source)"""
-    return _proposals(tx, tenant, where, source=source, scopes=json.dumps(scopes))
+    """Return the proposals of these scopes that wait, were made by hand, say something and cite a source."""
+    where = """status = 'PENDING' and content is not null and source_type not in (select value from json_each(:machines))
+        and scope in (select value from json_each(:scopes))
+        and exists (select 1 from evidence where proposal_id = proposal.id and tenant = :tenant and source = :source)"""
+    return _proposals(tx, tenant, where, source=source, scopes=json.dumps(scopes), machines=json.dumps(BY_ITSELF))
 
 
 def count_wanted(tx: SqliteUtils, db: Database, tenant: str, numbers: Sequence[int], *, query: str, now: datetime) -> None:

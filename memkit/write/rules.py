@@ -52,8 +52,10 @@ class Rules:
         reading = _Reading({episode.number: episode for episode in episodes}, self.count)
         said = {episode.number: list(reading.heard(episode)) for episode in readable(episodes)}
         every = [one for sentences_ in said.values() for one in sentences_]
+        asked = {one.episode: one.text for one in every if one.role is Role.USER}
         for lesson in lessons(one for one in every if reading.may_tell(one)):
-            reading.learn(lesson, every)
+            before = (asked[number] for number in reversed(asked) if number < lesson.failed.episode)
+            reading.learn(lesson, next(before, lesson.failed.text))
         for number, heard in said.items():
             reading.begin(number)
             for one in heard:
@@ -116,7 +118,7 @@ class _Reading:
     def refuse(self, said: Said, reason: Reason) -> None:
         self.refused.append(NotKept(said.episode, said.start, said.end, reason.name, reason.why))
 
-    def learn(self, lesson: Lesson, said: Sequence[Said]) -> None:
+    def learn(self, lesson: Lesson, task: str) -> None:
         """Keep a lesson as an experience that rests on what people and tools said."""
         first_hand = [one for one in lesson.sentences if one.first_hand]
         rests = lesson.fixed if lesson.fixed.first_hand else first_hand[0]
@@ -127,11 +129,10 @@ class _Reading:
         if self.count(content) > MOST_TOKENS or compiled(MASK).search(content):
             return
         also = tuple((one.episode, one.text) for one in first_hand if one != rests)
-        asked = [one.text for one in said if one.role is Role.USER and one.episode < lesson.failed.episode]
         self.told.update(lesson.sentences)
         self._add(Extracted(
             lesson.key, content, Kind.EXPERIENCE, 0.8 if lesson.works else 0.5, rests.episode, rests.text, lesson.key.replace("-", " "),
-            lesson.fixed.role is Role.USER, (asked[-1] if asked else lesson.failed.text)[:LONGEST_TOLD],
+            lesson.fixed.role is Role.USER, task[:LONGEST_TOLD],
             lesson.works.text if lesson.works else None, also,
         ))  # fmt: skip
 
@@ -168,7 +169,7 @@ class _Reading:
         """Read a word or two after the assistant's question ("Which package manager?" "pnpm.") as the statement it is."""
         asked = self.episodes.get(said.episode - 1)
         text = compiled(r"(?i)^(?:use|用)\s*").sub("", compiled(r"[，,]").split(opened(said.text)[0])[0])
-        found = compiled(r"[?？]\s*$").search((asked.text or "") if asked and asked.role is Role.ASSISTANT else "") and topic(text)
+        found = topic(text) if asked and asked.role is Role.ASSISTANT and (asked.text or "").rstrip().endswith(("?", "？")) else None
         if not found or said.role is not Role.USER or found[0] != text:
             return None
         about = topic_key(text, chinese=is_chinese((asked.text or "") if asked else ""))
@@ -241,17 +242,13 @@ class _Reading:
     def _corrected(self, one: Statement) -> _Known | None:
         """Find what a correction corrects: the same key, what states the old value, or for a bare "it" the last value of the same form."""
         key = one.key  # worked out once: a session may have thousands of statements
-        same = [known for known in self.known if known.key == key]  # what it is called decides first
+        same = next((known for known in reversed(self.known) if known.key == key), None)  # what it is called decides first
         if same or not (one.turned or one.old or one.via in ("forget", "correction")):
-            return same[-1] if same else None
-        if one.old:
-            holding = [known for known in self.known if any(whole_places(known.content, one.old))]
-            if holding:
-                return holding[-1]
-        if one.via == "forget":
-            holding = [known for known in self.known if any(whole_places(known.content, one.value))]
-            if holding:
-                return holding[-1]
+            return same
+        for words in (one.old, one.value if one.via == "forget" else ""):
+            holding = (known for known in reversed(self.known) if words and words in known.content)  # quick, before a closer look
+            if held := next((known for known in holding if any(whole_places(known.content, words))), None):
+                return held
         if one.predicate or one.via == "forget":
             ending = [known for known in self.known if key and known.key.endswith(key)]
             return ending[-1] if len({known.key for known in ending}) == 1 else None

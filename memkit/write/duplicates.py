@@ -33,9 +33,7 @@ def same_statement(one: str, other: str, *, alike: float = ALIKE) -> bool:
     >>> same_statement("周五可以发布", "周五不可以发布")
     False
     """
-    if normalise(one) == normalise(other):
-        return True
-    return similarity(one, other) >= alike and not _weighty(one, other)
+    return normalise(one) == normalise(other) or (_tokens(one) == _tokens(other) and similarity(one, other) >= alike)
 
 
 class Statements(Generic[Item]):
@@ -84,13 +82,8 @@ def _pairs(text: str) -> Counter[str]:
     return Counter(plain[at : at + 2] for at in range(len(plain) - 1))
 
 
-def _weighty(one: str, other: str) -> list[str]:
-    """Return the tokens of either text that the other lacks, or has in another order, and that mean something."""
-    first, second = _tokens(one), _tokens(other)
-    return [] if first == second else [*(Counter(first) - Counter(second)), *(Counter(second) - Counter(first))] or first
-
-
 def _tokens(text: str) -> list[str]:
+    """Return the words and signs that mean something, in their order."""
     words, characters = _light()
     found = _TOKEN.findall(fold(text).text.casefold())
     return [_singular(token) for token in found if token not in words and token not in characters]

@@ -411,10 +411,19 @@ def test_a_flush_that_was_killed_is_tried_again(tmp_path: Path) -> None:
     with memkit.open(tmp_path / "memory.db", clock=lambda: now[0]) as kit:
         kit.record("monday", "user", "We use pnpm for packages.", scope=SHOP)
         assert start(KILLED, str(tmp_path / "memory.db")).wait(60) == 9
-        assert kit.flush("monday", 100, scope=SHOP) == [], "the one that was killed still has the lease"
-        now[0] += 2 * lease.TTL
-        assert [one.key for one in kit.flush("monday", 100, scope=SHOP)] == ["package-manager"]
-        assert kit.flush("monday", 100, scope=SHOP) == []
+        waits = [kit.flush("monday", 100, scope=SHOP), kit.extract("monday", scope=SHOP)]
+        assert waits == [[], []], "the one that was killed still has the lease"
+        (ends,) = {one.waits_until for one in waits if one.waits_until}
+        assert now[0] < ends <= datetime.now(UTC) + lease.TTL and all(one.waits_until == ends for one in waits)
+        said = f"call again after {ends}, when their lease ends"
+        assert repr(waits[0]) == f"[]\n    waits: somebody else is extracting, or died doing it; {said}"
+        now[0] = ends - timedelta(seconds=1)
+        assert kit.flush("monday", 100, scope=SHOP).waits_until == ends
+        now[0] = ends
+        drawn = kit.flush("monday", 100, scope=SHOP)
+        assert [one.key for one in drawn] == ["package-manager"] and drawn.waits_until is None
+        nothing = kit.extract("monday", scope=SHOP)
+        assert (nothing, nothing.waits_until, repr(nothing)) == ([], None, "[]"), "nothing new is no waiting"
 
 
 def test_a_flush_that_failed_is_tried_again() -> None:

@@ -49,8 +49,9 @@ class SessionVerbs(Opened):
 
         Reads what was recorded in exactly this scope and was visible to the model. What a user said literally waits as such (`reason`
         SAID_BY_USER) and is STATED once a person admits it; the rest stays INFERRED. What was not kept has number 0 and its reason; what
-        the extractor made no candidate of is in `refused`, with where it stands and why. Returns nothing while somebody else extracts from
-        the session; one more run then follows theirs. Raises NotFound for no such session, Refused("BACKING_OFF") after a failure and
+        the extractor made no candidate of is in `refused`, with where it stands and why. While somebody else extracts from the session
+        nothing is read, and `waits_until` (else None) says when their lease ends: one more run follows theirs, or, where they were killed,
+        the first call after that time reads all. Raises NotFound for no such session, Refused("BACKING_OFF") after a failure and
         Refused("BAD_EXTRACTION") for what is no Extraction, and passes on what the extractor raises; then nothing was written.
         """
         require(self.principal, "write", "history")

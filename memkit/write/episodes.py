@@ -101,13 +101,13 @@ class Session:
 def extract(session: Session, *, again: bool = False, progress: Progress | None = None) -> Drawn:
     """Propose what is new in a session, and return what became of each candidate, and what the extractor refused there.
 
-    Returns nothing where somebody else is extracting: one more run follows theirs. `again` reads everything once more, run by run as it was
-    read before, and lets it take the place of what waits. Raises NotFound for a session that was not recorded in this scope,
-    Refused("BACKING_OFF") after a failure, and whatever the extractor raises; what waited waits on then.
+    Returns nothing but `waits_until` where somebody else is extracting: one more run follows theirs. `again` reads everything once more,
+    run by run as it was read before, and lets it take the place of what waits. Raises NotFound for a session that was not recorded in this
+    scope, Refused("BACKING_OFF") after a failure, and whatever the extractor raises; what waited waits on then.
     """
     told = progress_of(progress)
-    held, ends = _begin(session, again=again)
-    found = Drawn()
+    claim, ends = _begin(session, again=again)
+    held, found = claim.lease, Drawn(waits_until=claim.until)
     try:
         while held is not None:
             drawn, held = _run(session, held, ends, told)
@@ -134,8 +134,8 @@ def note(session: Session, *, low: bool) -> None:
         _cursor(tx, session, low=int(low and not _cursor(tx, session)["wanted"]))
 
 
-def _begin(session: Session, *, again: bool) -> tuple[lease.Lease | None, list[int]]:
-    """Claim the lease, or ask its holder for one more run. Returns the lease and where the runs that are repeated had ended."""
+def _begin(session: Session, *, again: bool) -> tuple[lease.Claim, list[int]]:
+    """Claim the lease, or ask its holder for one more run. Returns the claim and where the runs that are repeated had ended."""
     tenant, name = session.place.principal.tenant, f"extract {session.name} in {session.place.scope}"
     with session.db.write() as tx:
         sessions.require_session(tx, tenant, session.name, [session.place.scope])
@@ -146,7 +146,7 @@ def _begin(session: Session, *, again: bool) -> tuple[lease.Lease | None, list[i
             raise Refused("EXTRACTING", f"somebody is extracting from this session, at most until {claim.until}; call again after that")
         if claim.lease is None:
             _cursor(tx, session, wanted=1)
-        return claim.lease, _ends(tx, session) if again else []
+        return claim, _ends(tx, session) if again else []
 
 
 def _run(session: Session, held: lease.Lease, ends: Sequence[int], told: Progress) -> tuple[Drawn, lease.Lease | None]:

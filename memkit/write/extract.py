@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from memkit.errors import Refused
@@ -83,18 +84,21 @@ class Extraction:
 class Drawn(list[Proposal]):
     """What became of each candidate of an extraction, and in `refused` what the extractor turned away before it was one, in its order.
 
+    `waits_until`: when the lease ends of somebody else who is extracting, or was and died, so that nothing was read; None where it was.
+
     >>> Drawn([], [NotKept(2, 0, 34, "ASSISTANT_CLAIM", "what the assistant says is never evidence")])
     []
         refused: episode 2, characters 0 to 34: ASSISTANT_CLAIM, what the assistant says is never evidence
     """
 
-    def __init__(self, proposals: Iterable[Proposal] = (), refused: Iterable[NotKept] = ()) -> None:
+    def __init__(self, proposals: Iterable[Proposal] = (), refused: Iterable[NotKept] = (), waits_until: datetime | None = None) -> None:
         super().__init__(proposals)
-        self.refused = tuple(refused)
+        self.refused, self.waits_until = tuple(refused), waits_until
 
     def __repr__(self) -> str:
         away = [f"refused: episode {one.episode}, characters {one.start} to {one.end}: {one.reason}, {one.why}" for one in self.refused]
-        return "\n    ".join([super().__repr__(), *away])
+        waits = f"waits: somebody else is extracting, or died doing it; call again after {self.waits_until}, when their lease ends"
+        return "\n    ".join([super().__repr__(), *away, *([waits] if self.waits_until else [])])
 
     def and_then(self, later: Drawn) -> Drawn:
         """Return what this run and a later one made together."""

@@ -15,7 +15,7 @@ from memkit.record.evidence import Reader, check, observe
 from memkit.record.model import Verdict
 from memkit.record.quotes import folded
 from memkit.record.sources import Texts
-from memkit.record.suggest import suggest, suggested
+from memkit.record.suggest import suggest
 from memkit.record.tokens import joined
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -139,7 +139,7 @@ def test_a_citation_costs_the_same_however_often_its_words_stand_there(monkeypat
         text = f"{unit * times}once it failed. {unit * times}"
         reader = Reader(Texts({"log.txt": text}))
         looked.clear()
-        found = [suggested("log.txt", "it failed.", reader, at) for at in (0, len(unit) * 20, text.index("once") + 5)]
+        found = [suggest("log.txt", "it failed.", sources=reader, start=at) for at in (0, len(unit) * 20, text.index("once") + 5)]
         assert found[0] == found[1] == ["log.txt#lines=1", "log.txt"]
         assert found[2][0] == "log.txt#quote=it failed.&before=make. once"
         costs.append(len(looked))

@@ -34,8 +34,7 @@ def quoted_places(text: str, exact: str, before: str = "", after: str = "") -> I
     >>> list(quoted_places("prod waits 30 s, test waits 30 s", "30", before="test waits"))
     [28]
     """
-    lefts, rights = dict.fromkeys((before, before and f"{before} ")), dict.fromkeys((after, after and f" {after}"))
-    for left, right in product(lefts, rights):
+    for left, right in product(dict.fromkeys((before, before and f"{before} ")), dict.fromkeys((after, after and f" {after}"))):
         for found in occurrences(text, f"{left}{exact}{right}"):
             at = found + len(left)
             if not (joined(text, at) or joined(text, at + len(exact)) or (before and joined(text, found))):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import accumulate
 
 from memkit.errors import BadLocator, Refused, shown
@@ -29,25 +30,21 @@ MOST_PATHS = 5000  # keys that are compared
 Paths = dict[tuple[str, ...], str]
 
 
-def suggest(source: str, text: str, *, sources: Sources, start: int | None = None) -> list[str]:
+def suggest(source: str, text: str, *, sources: Sources | Reader, start: int | None = None) -> list[str]:
     """Return citations that cover `text` as it stands in `source`, the one that covers least first; the whole file is the last.
 
-    `start` (characters, line endings counted as one) says which of several places is meant; by default the first. Raises BadLocator where
-    the text does not stand there, NotFound (no such source), UnsafePath, and Refused("UNREADABLE_SOURCE").
+    `sources` may be a reader: what it made of the source serves every selection. `start` (characters, line endings counted as one) says
+    which of several places is meant; by default the first. Raises BadLocator where the text does not stand there, NotFound (no such
+    source), UnsafePath, and Refused("UNREADABLE_SOURCE").
 
     >>> from memkit.record.sources import Texts
     >>> suggest("prod.cfg", "30", sources=Texts({"prod.cfg": "[pay]\\ntimeout = 30\\n"}))
     ['prod.cfg#key=pay.timeout', 'prod.cfg#quote=30', 'prod.cfg#lines=2', 'prod.cfg#key=pay', 'prod.cfg']
     """
-    if not (isinstance(text, str) and hasattr(sources, "read")):
+    if not (isinstance(text, str) and (isinstance(sources, Reader) or hasattr(sources, "read"))):
         given = f"text is {shown(text)} and sources is {type(sources).__name__}"
         raise Refused("BAD_SELECTION", f"{given}; pass the selected text, and sources=kit.sources")
-    return suggested(source, text, Reader(sources), start)
-
-
-def suggested(source: str, text: str, reader: Reader, start: int | None = None) -> list[str]:
-    """Do what `suggest` does with a reader that has read the source perhaps: what it made of it serves every selection."""
-    file = str(Locator(check_source(source)))
+    file, reader = str(Locator(check_source(source))), sources if isinstance(sources, Reader) else Reader(sources)
     cited(file, reader)
     reading = reader.reading(source)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -71,10 +68,11 @@ def _proposals(reading: Reading, at: int, text: str) -> Iterator[tuple[str, str]
     first = reading.text.count("\n", 0, at) + 1
     last = first + text.count("\n")
     yield from (("key", key_value(path)) for path in _keys(reading, at, text))
-    if reading.name.lower().endswith(PYTHON):
-        yield from (("def", value) for value in _definitions(reading, first, last))
-    if reading.name.lower().endswith(MARKDOWN):
-        yield from (("section", value) for value in _sections(reading, first, last))
+    with suppress(Unreadable):
+        if reading.name.lower().endswith(PYTHON):
+            yield from (("def", value) for value in _definitions(reading, first, last))
+        if reading.name.lower().endswith(MARKDOWN):
+            yield from (("section", value) for value in _sections(reading, first, last))
     if len(text) <= LONGEST_QUOTE:
         yield from (("quote", value) for value in _quotes(reading, at, text))
     yield "lines", f"{first}-{last}" if last > first else str(first)
@@ -112,18 +110,13 @@ def _paths(kind: str, text: str) -> Paths:
     return {} if work else found
 
 
-def _turned(character: str) -> str:
+def _turned(c: str) -> str:
     """Change a letter or a digit into another one, so that the file usually still parses."""
-    return (
-        {"9": "8", "z": "y", "Z": "Y"}.get(character, chr(ord(character) + 1)) if character.isascii() and character.isalnum() else character
-    )
+    return {"9": "8", "z": "y", "Z": "Y"}.get(c, chr(ord(c) + 1)) if c.isascii() and c.isalnum() else c
 
 
 def _definitions(reading: Reading, first: int, last: int) -> list[str]:
-    try:
-        found = reading.parsed(python.definitions)
-    except Unreadable:
-        return []
+    found = reading.parsed(python.definitions)
     nodes = [(name, n, node) for name, nodes in found.items() for n, node in enumerate(nodes, 1)]
     return [name + f"#{n}" * (n > 1) for name, n, node in nodes if _starts(node) <= first and last <= (node.end_lineno or 0)]
 
@@ -134,10 +127,7 @@ def _starts(node: ast.stmt) -> int:
 
 
 def _sections(reading: Reading, first: int, last: int) -> list[str]:
-    try:
-        found = reading.parsed(sections)
-    except Unreadable:
-        return []
+    found = reading.parsed(sections)
     covering = [section for section in found if section.line <= first and last <= section.line + section.text.count("\n")]
     names: list[str] = []
     for section in covering:

@@ -90,8 +90,9 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         if memory is None:
             raise NotFound(f"there is no current value under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
         if memory.trust is Trust.STATED and actor != "person":  # to move it takes it out of sight: lower trust never overwrites higher
-            way = f"this principal is {actor!r}; ask a person to call rescope, or propose it in {to.scope}"
-            raise AccessDenied("person", f"only a person may move {key!r}, which a person stated, and {way}")
+            raise AccessDenied(
+                "person", f"only a person may move {key!r}, which is STATED; this is {actor!r}: ask one, or propose it there"
+            )
         moved = store.as_candidate(memory)
         decision, there = judge(tx, db, moved, to, now)
         if decision.reason == "TOMBSTONED":

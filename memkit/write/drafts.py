@@ -21,7 +21,7 @@ from memkit.record.model import Candidate, Decision, Episode, Evidence, Kind, Me
 from memkit.record.quotes import folded
 from memkit.record.scope import visible_from
 from memkit.record.sessions import is_session
-from memkit.record.suggest import suggested
+from memkit.record.suggest import suggest
 from memkit.record.text import normalise
 from memkit.write.arguments import LONGEST_KEY, check_key, confidence_of, flags_of, kind_of
 from memkit.write.citing import first_hand, observed
@@ -113,7 +113,7 @@ def _cite(episode: Episode, quote: str, reader: Reader) -> str:
     """Return the narrowest citation of quoted words: where they stand twice, with some of what stands around them."""
     if reader.sessions is None:
         raise NotFound("no sessions can be read here; open the store with memkit.open")
-    return suggested(episode.source, quote, reader)[0]
+    return suggest(episode.source, quote, sources=reader)[0]
 
 
 def _by_hand(tx: SqliteUtils, one: Draft, place: Place) -> str:

@@ -268,9 +268,7 @@ class _Reading:
                 self.known.remove(known)
 
     def _add(self, one: Extracted) -> None:
-        number = len(self.found) + len(self.refused) + 1
-        while number in self.found:
-            number += 1
+        number = next(reversed(self.found), 0) + 1
         self.found[number] = one
         self.known.append(_Known(one.key, one.subject, one.content or "", number if one.content else None))
 

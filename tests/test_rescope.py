@@ -67,7 +67,7 @@ def test_only_a_person_moves_what_a_person_stated(actor: str) -> None:
             with pytest.raises(memkit.AccessDenied) as caught:
                 robot.rescope("k", scope=scope, to=to, expected=memkit.ANY)
             assert caught.value.needed == "person" and str(caught.value) == (
-                f"only a person may move 'k', which is STATED; this is {actor!r}: ask one, or propose it there"
+                f"only a person may move 'k': it is STATED, and this is {actor!r}; ask one, or propose it"
             )
             assert kit.current("k", scope=scope).content == "stated" and kit.current("k", scope=to) is None
             assert kit.events(scope=mine) == before

@@ -90,9 +90,7 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         if memory is None:
             raise NotFound(f"there is no current value under {key!r} in {place.scope}; kit.check(scope=...) lists the keys that are there")
         if memory.trust is Trust.STATED and actor != "person":  # to move it takes it out of sight: lower trust never overwrites higher
-            raise AccessDenied(
-                "person", f"only a person may move {key!r}, which is STATED; this is {actor!r}: ask one, or propose it there"
-            )
+            raise AccessDenied("person", f"only a person may move {key!r}: it is STATED, and this is {actor!r}; ask one, or propose it")
         moved = store.as_candidate(memory)
         decision, there = judge(tx, db, moved, to, now)
         if decision.reason == "TOMBSTONED":

@@ -38,8 +38,7 @@ def _whole(text: str, view: Folded, wanted: str) -> Iterator[tuple[int, int]]:
     done = 0
     for at in occurrences(view.text, wanted):
         start, end = view.original_span(at, at + len(wanted))
-        edges = (joined(text, start), joined(text, end), _within(view, at), _within(view, at + len(wanted)))
-        if at >= done and not any(edges):
+        if at >= done and not (joined(text, start) or joined(text, end) or _within(view, at) or _within(view, at + len(wanted))):
             yield start, end
             done = at + len(wanted)
 

@@ -116,8 +116,7 @@ def _turned(c: str) -> str:
 
 
 def _definitions(reading: Reading, first: int, last: int) -> list[str]:
-    found = reading.parsed(python.definitions)
-    nodes = [(name, n, node) for name, nodes in found.items() for n, node in enumerate(nodes, 1)]
+    nodes = [(name, n, node) for name, nodes in reading.parsed(python.definitions).items() for n, node in enumerate(nodes, 1)]
     return [name + f"#{n}" * (n > 1) for name, n, node in nodes if _starts(node) <= first and last <= (node.end_lineno or 0)]
 
 

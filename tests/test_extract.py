@@ -76,6 +76,13 @@ def test_a_correction_meets_what_it_corrects():
     assert said("我们用 npm。", "不是 npm，是 pnpm。") == [("fact", "包管理器", "不是 npm，是 pnpm")]
 
 
+def test_a_correction_meets_what_begins_with_the_old_value():
+    assert said("pnpm is our package manager.", "Use yarn instead of pnpm.") == [
+        ("fact", "pnpm", "pnpm is our package manager"),
+        ("preference", "pnpm", "Use yarn instead of pnpm"),
+    ]
+
+
 def test_a_correction_of_the_assistant_rests_on_the_person_alone():
     found = extract(("assistant", "The service runs on port 8080."), ("user", "No, it's 8081."))
     assert [(one.key, one.content, one.episode, one.quote) for one in found.candidates] == [

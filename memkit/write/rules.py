@@ -247,7 +247,7 @@ class _Reading:
             return same
         for words in (one.old, one.value if one.via == "forget" else ""):
             holding = (known for known in reversed(self.known) if words and words in known.content)  # quick, before a closer look
-            if held := next((known for known in holding if any(whole_places(known.content, words))), None):
+            if held := next((known for known in holding if next(whole_places(known.content, words), None) is not None), None):
                 return held
         if one.predicate or one.via == "forget":
             ending = [known for known in self.known if key and known.key.endswith(key)]

@@ -133,3 +133,10 @@ def test_a_secret_that_is_typed_or_handed_over_is_not_kept_in_the_snapshot(kit):
     view.correct("theme", f"dark, {secret}")
     assert secret in view.call and secret in view.context.text
     assert secret not in view.snapshot() + view.as_text() and "memory snapshot" in view.snapshot()
+
+
+def test_a_large_budget_is_neither_cut_nor_shown_as_another() -> None:
+    with memkit.open() as kit:
+        panel = ContextView(kit, scope=memkit.Scope(workspace="shop"), query="x", budget=3_000_000)
+        assert panel.budget.value == 3_000_000 and "budget=3000000" in panel.call.replace("_", "")
+        panel.close()

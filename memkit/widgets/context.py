@@ -23,7 +23,7 @@ from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
 from memkit.widgets.tables import note, status
 
-MOST = 100_000  # tokens
+MOST = 2**53 - 1  # tokens: the largest whole number a browser keeps exactly
 
 
 class Given(TypedDict, total=False):

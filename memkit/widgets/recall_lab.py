@@ -181,7 +181,7 @@ class RecallLab(Panel):
         )
         self.place = widgets.Dropdown(options=list(self.scopes), description="From", tooltip="the scope", layout=grow("12em", "40em"))
         self.tokens = widgets.BoundedIntText(
-            description="Budget", min=0, max=1_000_000, tooltip="tokens at most", layout=widgets.Layout(width="12em")
+            description="Budget", min=0, max=2**53 - 1, tooltip="tokens at most", layout=widgets.Layout(width="12em")
         )
         options = [(f"{label}{'' if is_installed(one) else ' (not installed)'}", label) for label, one in self.recipes.items()]
         self.how = widgets.Dropdown(options=options, description="Recipe", tooltip="how it is ranked", layout=grow("14em", "40em"))

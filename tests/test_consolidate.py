@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from test_museum import fails
 
 import memkit
+from memkit.record.model import Kind
 from memkit.record.snapshot import read_snapshot, snapshot_path
 from memkit.write import consolidate, proposals
 from memkit.write.commit import Place
+from memkit.write.extract import Extracted, Extraction
 from memkit.write.fuse import Fuse, Run, _check_loss
 from memkit.write.plan import Act, Plan, Seen, Stage, Step, risky, strongest, tidy
 
@@ -138,7 +140,7 @@ def test_a_review_of_an_older_revision_goes_when_the_newer_one_is_put_before_a_p
         judged(kit, "queue", holds=False)
     (gone, asked_again), dry = report.plan.steps, kit.consolidate(scope=SHOP, dry_run=True)
     assert (gone.act, gone.reason, asked_again.act) == (Act.EXPIRE, "OVERTAKEN", Act.PROPOSE)
-    assert gone.why == "revision 2, which it asks to withdraw, is not the current one any more"
+    assert gone.why == "revision 2, which it asks to withdraw, was replaced or has ended"
     assert dry.plan == kit.consolidate(scope=SHOP).plan
     assert [one.reason for one in kit.inbox(scope=SHOP, status="EXPIRED")] == ["OVERTAKEN"] * 3
     assert kit.admit(kit.inbox(scope=SHOP)[0]).reason == "WITHDRAWN" and kit.current("queue", scope=SHOP) is None
@@ -1072,3 +1074,62 @@ def test_a_run_of_a_clock_that_ran_ahead_does_not_keep_the_next_from_being_due(k
     assert not kit.is_due(scope=SHOP)
     clock.now = START + timedelta(days=1)
     assert kit.is_due(scope=SHOP)
+
+
+@pytest.mark.parametrize("wrong", [{"window": timedelta.max}, {"patience": timedelta.max}, {"window": -timedelta(days=1)}])
+def test_a_fuse_of_a_span_that_no_clock_can_take_is_refused_when_it_is_made(wrong):
+    with pytest.raises(memkit.Refused, match="36,500 days") as error:
+        Fuse(**wrong)
+    assert error.value.reason == "BAD_FUSE"
+
+
+class Lessons:
+    """Every last episode states one experience."""
+
+    def __init__(self, key="lesson", also=False):
+        self.key, self.also = key, also
+
+    def extract(self, episodes):
+        one, first = episodes[-1], episodes[0]
+        also = ((first.number, first.text),) if self.also else ()
+        lived = ("a deploy", "it worked", also)
+        return Extraction((Extracted(self.key, one.text, Kind.EXPERIENCE, 0.8, one.number, one.text, "lesson", False, *lived),))
+
+
+def test_sessions_of_an_experience_that_was_forgotten_count_for_none_that_was_moved_in():
+    one, two = memkit.Scope(workspace="one"), memkit.Scope(workspace="two")
+    with memkit.open(clock=Ticking()) as kit:
+        kit.record("first", "user", "clear the cache before a build", scope=two)
+        kit.admit(kit.extract("first", scope=two, extractor=Lessons())[0])
+        for session in "abc":
+            kit.record(session, "user", "restart the queue after a deploy", scope=one)
+            drawn = kit.extract(session, scope=one, extractor=Lessons())
+            if session == "a":
+                kit.admit(drawn[0])
+        assert [step.key for step in kit.consolidate(scope=one, dry_run=True).plan.steps] == ["skill/lesson"]
+        kit.forget("lesson", scope=one, expected=1, reason="no more")
+        kit.rescope("lesson", scope=two, to=one, expected=1)
+        assert kit.consolidate(scope=one, dry_run=True).plan.steps == ()
+
+
+def test_a_merge_notes_every_session_of_what_becomes_part_of_another():
+    with memkit.open(clock=Ticking()) as kit:
+        kit.record("a", "user", "the queue hangs after deploys", scope=SHOP)
+        for session, extractor in (("a", Lessons("la", also=True)), ("b", Lessons("lb")), ("c", Lessons("lb"))):
+            kit.record(session, "user", "restart the queue after a deploy", scope=SHOP)
+            kit.extract(session, scope=SHOP, extractor=extractor)
+        kit.consolidate(scope=SHOP)
+        (waits,) = kit.inbox(scope=SHOP)
+        kit.admit(waits)
+        assert [step.key for step in kit.consolidate(scope=SHOP, dry_run=True).plan.steps] == ["skill/la"]
+
+
+class Ticking:
+    """A clock on which a second passes each time somebody looks."""
+
+    def __init__(self):
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self):
+        self.now += timedelta(seconds=1)
+        return self.now

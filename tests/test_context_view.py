@@ -131,7 +131,7 @@ def test_a_secret_that_is_typed_or_handed_over_is_not_kept_in_the_snapshot(kit):
         kit, scope=MINE, query=f"deploy with {secret}", prefix=secret, goal=f"log in with {secret}", session=[("user", secret)]
     )
     view.correct("theme", f"dark, {secret}")
-    assert secret in view.call and secret in view.context.text
+    assert secret in view.context.text and secret not in view.call
     assert secret not in view.snapshot() + view.as_text() and "memory snapshot" in view.snapshot()
 
 
@@ -139,4 +139,13 @@ def test_a_large_budget_is_neither_cut_nor_shown_as_another() -> None:
     with memkit.open() as kit:
         panel = ContextView(kit, scope=memkit.Scope(workspace="shop"), query="x", budget=3_000_000)
         assert panel.budget.value == 3_000_000 and "budget=3000000" in panel.call.replace("_", "")
+        panel.close()
+
+
+def test_the_live_view_masks_what_a_person_typed_too() -> None:
+    secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    with memkit.open() as kit:
+        panel = ContextView(kit, scope=memkit.Scope(workspace="shop"), query="x", goal=f"use {secret}")
+        assert secret not in panel.layers.value + panel.call + panel.call_area.value
+        assert "[redacted:" in panel.layers.value
         panel.close()

@@ -511,3 +511,14 @@ def test_a_progress_that_raises_leaves_the_index_to_be_built_again():
     with pytest.raises(KeyboardInterrupt):
         kit.warm(scope=shop, progress=stop)
     assert [hit.memory.key for hit in kit.recall("timeout", scope=shop, budget=30).hits] == ["wait"]
+
+
+def test_no_secret_is_cut_in_two_where_a_long_one_before_it_was_masked():
+    token = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    block = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEowIBAAKCAQEAabCD1234\n" * 420 + "-----END RSA PRIVATE KEY-----\n"
+    with memkit.open() as kit:
+        kit.remember("word", "a word", scope=memkit.Scope(workspace="shop"))
+        for at in (19_970, 9_990):
+            query = block + ("word " * 4_000)[: at - len(block)] + " " + token
+            found = kit.recall(query, scope=memkit.Scope(workspace="shop"), budget=100)
+            assert "ghp_" not in found.query and len(found.query) <= 10_000

@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -389,3 +390,10 @@ def test_memkits_own_files_are_no_sources(tmp_path: Path) -> None:
             with pytest.raises(memkit.UnsafePath):
                 kit.learn("k", "v", scope=memkit.Scope(workspace="w"), cite=name)
         assert kit.sources.names() == ["a.cfg"]
+
+
+def test_reading_a_mapping_with_defaults_adds_nothing_to_it():
+    texts = defaultdict(str, {"a.cfg": "timeout=30"})
+    with memkit.open(sources=texts) as kit, pytest.raises(memkit.NotFound):
+        kit.learn("x", "all", scope=memkit.Scope(workspace="shop"), cite="nosuch.txt")
+    assert dict(texts) == {"a.cfg": "timeout=30"}

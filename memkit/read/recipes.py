@@ -8,6 +8,7 @@ Left out: what a signal does (`signals.py`, `dense.py`) and how they are put tog
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from numbers import Real
@@ -68,10 +69,12 @@ class Recipe:
 def is_number(value: object) -> bool:
     """Return whether a value may stand in a score.
 
-    >>> is_number(0.5), is_number(float("nan")), is_number("1")
-    (True, False, False)
+    >>> is_number(0.5), is_number(float("nan")), is_number("1"), is_number(10**400), is_number(True)
+    (True, False, False, False, False)
     """
-    return isinstance(value, Real) and bool(abs(float(value)) <= MOST)
+    with suppress(OverflowError):  # of a whole number that no float can be
+        return isinstance(value, Real) and not isinstance(value, bool) and bool(abs(float(value)) <= MOST)
+    return False
 
 
 TFIDF = Recipe("tfidf")

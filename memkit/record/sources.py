@@ -152,8 +152,10 @@ class Texts(MutableMapping[str, str | bytes]):
         """Return the bytes of one text, a str as UTF-8."""
         check_name(name)
         try:
+            if name not in self._texts:  # subtle: asked first, since reading a mapping with defaults would add to it
+                raise SourceMissing(name)
             text = self._texts[name]
-        except KeyError:  # asked once: somebody may take it out meanwhile
+        except (KeyError, SourceMissing):  # somebody may take it out meanwhile
             raise SourceMissing(name) from None
         except Exception as error:  # it may be any mapping, which reads from wherever it likes
             raise Unreadable(f"not to be read ({type(error).__name__})") from None

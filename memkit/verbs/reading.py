@@ -124,6 +124,6 @@ class ReadingVerbs(Opened):
     def _asked(self, query: str) -> str:
         """Return the query as it is looked at: it comes back in the result, and its words in the cache of `analyze`.
 
-        Subtle: more is masked than is looked at, so that no secret is cut in two and missed.
+        Subtle: all of it is masked before it is cut, so that no secret is cut in two and missed.
         """
-        return self._policy.mask(query[: 2 * LONGEST_QUERY])[:LONGEST_QUERY]
+        return self._policy.mask(query)[:LONGEST_QUERY]

@@ -138,8 +138,8 @@ class WritingVerbs(Opened):
     def admit(self, proposal: Proposal | int) -> Outcome:
         """Write a proposal, as a person decides; an inference stays INFERRED, what a user said literally in a session is STATED.
 
-        Raises Conflict where the value it was proposed against has changed, and Refused where its evidence no longer holds or somebody
-        decided before.
+        Raises Conflict where the value it was proposed against has changed, and Refused where its evidence no longer holds, its time
+        is over, or somebody decided before.
         """
         require(self.principal, "write")
         require_person(self.principal, "admit a proposal")

@@ -1,4 +1,4 @@
-"""A progress bar for whatever tells how far it is: pass it as `progress=` to `kit.warm`, `kit.consolidate` or `kit.extract`.
+"""A progress bar for whatever tells how far it is: pass it as `progress=` to `kit.warm`, `kit.consolidate` or `kit.reextract`.
 
 It moves while the cell runs. Not here: the work, or how much of it there is.
 """

@@ -22,6 +22,7 @@ from memkit.widgets.controls import button, heading, row
 from memkit.widgets.markup import LIVE, STATIC
 from memkit.widgets.panel import Panel
 from memkit.widgets.tables import note, status
+from memkit.write.redact import redact
 
 MOST = 2**53 - 1  # tokens: the largest whole number a browser keeps exactly
 
@@ -96,7 +97,7 @@ class ContextView(Panel):
         return [*self.context.profile, *(hit.memory for hit in self.context.hits)]
 
     def _show(self, *calls: str) -> None:
-        self.show_call(*calls)
+        self.show_call(*(redact(call).text for call in calls))
         seen = self._state()
         self.summary.value = status(view.summary(seen), LIVE, good=True, live=True)
         self.cached.value = note(view.cache(seen), LIVE)
@@ -108,15 +109,16 @@ class ContextView(Panel):
             self.key.value = chosen if chosen in keys else next(iter(keys), None)
 
     def _state(self) -> view.Seen:
-        return view.Seen(self.context, self.stable, self.call)
+        """Return what is shown, secrets masked: what a widget holds may be kept in a file."""
+        return view.masked(view.Seen(self.context, self.stable, self.call))
 
     def snapshot(self) -> str:
-        """Return the static HTML view, secrets masked: a snapshot is kept in a file."""
-        return view.page(view.masked(self._state()), STATIC)
+        """Return the static HTML view."""
+        return view.page(self._state(), STATIC)
 
     def as_text(self) -> str:
-        """Return the plain text view, secrets masked."""
-        return view.as_text(view.masked(self._state()))
+        """Return the plain text view."""
+        return view.as_text(self._state())
 
     # --- making
 

@@ -77,9 +77,9 @@ def commit_inside(tx: SqliteUtils, db: Database, candidate: Candidate, place: Pl
 def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, now: datetime) -> Outcome:
     """Retire a key in one scope and add it, as it is, in another: one transaction, linked in the log.
 
-    Content, trust, evidence, age and record of use go along. Raises NotFound where there is nothing to move, Refused for the scope it is in
-    already, AccessDenied where no person asks to move what a person stated, and Conflict where it is not at `expected` or the other scope
-    has a current value; then nothing was written.
+    Content, trust, evidence, age and record of use go along; in which sessions an experience was met again does not. Raises NotFound
+    where there is nothing to move, Refused for the scope it is in already, AccessDenied where no person asks to move what a person stated,
+    and Conflict where it is not at `expected` or the other scope has a current value; then nothing was written.
     """
     check_expected(expected)
     tenant, actor = place.principal.tenant, place.principal.actor
@@ -100,7 +100,10 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         retired = moved.withdrawn()
         gone = store.append(tx, Op.DELETE, retired, scope=place.scope, expected=expected, tenant=tenant, actor=actor, now=now)
         free = there.revision if there else 0
-        age = {"created_at": memory.created_at, "verified_at": memory.seen}  # to be moved makes nothing younger, nor verified
+        age = {
+            "created_at": memory.created_at,
+            "verified_at": memory.seen,
+        }  # to be moved makes nothing younger
         here = store.append(tx, Op.ADD, moved, scope=to.scope, expected=free, tenant=tenant, actor=actor, now=now, **age)
         use.move(tx, memory, here)
         for op, one, other, revision in ((Op.DELETE, place, to, gone.revision), (Op.ADD, to, place, here.revision)):

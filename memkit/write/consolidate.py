@@ -143,8 +143,10 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
 # subtle: `cross join` keeps the log outside, read once; SQLite would read it once for each experience
 _MET = """
     select distinct m.scope, m.key, m.revision, e.detail from event e cross join memory m using (tenant, scope, key)
+    left join (select scope, key, max(seq) as seq from event where tenant = :tenant and op in ('DELETE', 'FORGET') group by scope, key)
+        ended using (scope, key)
     where tenant = :tenant and scope in (select value from json_each(:scopes)) and kind = 'experience' and detail like 'session:%'
-    and (e.op = 'NOOP' and e.at >= m.created_at or e.op = 'MET' and exists (select 1 from proposal p
+    and (e.op = 'NOOP' and e.seq > coalesce(ended.seq, 0) or e.op = 'MET' and exists (select 1 from proposal p
         where p.tenant = m.tenant and p.number = e.revision and p.status = 'ADMITTED' and p.content = m.content))"""
 _PAST = """
     select at, lost, case when scopes = :scopes then seen else 0 end as seen from run

@@ -27,6 +27,8 @@ from memkit.write.extract import MOST_TOKENS
 from memkit.write.plan import PATIENCE, Act, Plan, Seen, Stage, Step, expired, speaking_for_others, strongest
 from memkit.write.proposals import REVIEW
 
+LONGEST = timedelta(days=36_500)  # of the spans of a fuse
+
 
 @dataclass(frozen=True, slots=True)
 class Fuse:
@@ -42,6 +44,8 @@ class Fuse:
 
     def __post_init__(self) -> None:
         check_form(self, "BAD_FUSE", percent=int, least=int, window=timedelta, patience=timedelta)
+        if not all(timedelta(0) <= span <= LONGEST for span in (self.window, self.patience)):
+            raise Refused("BAD_FUSE", f"window or patience is below 0 or over {LONGEST.days:,} days; pass a span between these")
 
     def room(self, seen: int, past: Sequence[Run] = ()) -> int:
         """Return how many of the entries seen a run may change or lose, after what these runs of the window took.

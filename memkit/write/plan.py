@@ -227,7 +227,7 @@ def expired(proposal: Proposal, now: datetime, patience: timedelta) -> str:
     """Return why a proposal waits no longer, or "" where it still does."""
     expires_at = proposal.candidate.times.expires_at
     if proposal.content is None:
-        return f"revision {proposal.expected}, which it asks to withdraw, is not the current one any more"
+        return f"revision {proposal.expected}, which it asks to withdraw, was replaced or has ended"
     if expires_at is not None and expires_at <= now:
         return "its own time is over"
     return f"nobody decided within {patience.days} days" if proposal.created_at + patience <= now else ""

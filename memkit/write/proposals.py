@@ -217,7 +217,9 @@ def support(tx: SqliteUtils, place: Place, waiting: Proposal, candidate: Candida
     alone = all(len(side.evidence) <= 1 or side.support is Support.ANY for side in (waiting.candidate, candidate))
     added = bool(fresh) and alone and len(known) + len(fresh) <= MOST_CITES
     met = {session for (session,) in tx.execute(_MET, {"tenant": place.principal.tenant, "number": was})}
-    for session in sorted({*met, "" if added else _met_again(candidate, waiting.candidate)} - {""}):
+    if not added and _met_again(candidate, waiting.candidate):
+        met |= {piece.source.rpartition("/")[0] for piece in candidate.evidence}
+    for session in sorted(met):
         store.log(tx, "MET", "MET_AGAIN", **_where(place), key=waiting.key, revision=waiting.id, now=now, detail=session)
     if not added:
         return waiting

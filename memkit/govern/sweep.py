@@ -39,10 +39,7 @@ def is_sampled(text: str) -> bool:
 
 def count(data: bytes, piece: bytes) -> int:
     """Return how often a piece occurs, overlaps not counted."""
-    found, at = 0, data.find(piece) if piece else -1
-    while at >= 0:
-        found, at = found + 1, data.find(piece, at + len(piece))
-    return found
+    return data.count(piece) if piece else 0
 
 
 def sweep(files: Iterable[Path], wanted: Sequence[bytes]) -> dict[str, list[int]]:

@@ -100,10 +100,7 @@ def rescope(db: Database, key: str, place: Place, to: Place, *, expected: int, n
         retired = moved.withdrawn()
         gone = store.append(tx, Op.DELETE, retired, scope=place.scope, expected=expected, tenant=tenant, actor=actor, now=now)
         free = there.revision if there else 0
-        age = {
-            "created_at": memory.created_at,
-            "verified_at": memory.seen,
-        }  # to be moved makes nothing younger
+        age = {"created_at": memory.created_at, "verified_at": memory.seen}  # to be moved makes nothing younger
         here = store.append(tx, Op.ADD, moved, scope=to.scope, expected=free, tenant=tenant, actor=actor, now=now, **age)
         use.move(tx, memory, here)
         for op, one, other, revision in ((Op.DELETE, place, to, gone.revision), (Op.ADD, to, place, here.revision)):

@@ -124,7 +124,7 @@ def look(db: Database, job: Job, held: Lease | None = None) -> tuple[Seen, list[
         met = frozenset(tx.execute(_MET, {"tenant": tenant, "scopes": json.dumps(scopes)}).fetchall())
         told = proposals.withdrawals(tx, tenant, scopes)
         runs = store.select(tx, _PAST, {"tenant": tenant, "scopes": json.dumps(job.scopes)})
-        past = [Run(at, row["seen"], row["lost"]) for row in runs if (at := store.moment(row["at"]) or now) > now - job.fuse.window]
+        past = [Run(row["seen"], row["lost"]) for row in runs if (store.moment(row["at"]) or now) > now - job.fuse.window]
     readers = {scope: job.reader(visible_from(scope)) for scope in {proposal.scope for proposal in waiting}}
     fallen = dict[int, str]()
     for done, proposal in enumerate(waiting, 1):

@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from memkit.errors import FuseTripped, Refused, shown
 from memkit.record.model import Kind, Op, Proposal, Trust
@@ -50,7 +50,7 @@ class Fuse:
     def room(self, seen: int, past: Sequence[Run] = ()) -> int:
         """Return how many of the entries seen a run may change or lose, after what these runs of the window took.
 
-        >>> Fuse().room(11), Fuse().room(3), Fuse().room(11, [Run(datetime(2026, 1, 1), seen=12, lost=2)])
+        >>> Fuse().room(11), Fuse().room(3), Fuse().room(11, [Run(seen=12, lost=2)])
         (2, 0, 1)
         """
         once = self.percent * seen // 100 if seen >= self.least else 0
@@ -65,7 +65,6 @@ FUSE = Fuse()
 class Run:
     """A former consolidation: how many entries it saw, and how many it changed or lost."""
 
-    at: datetime
     seen: int
     lost: int
 
